@@ -1,0 +1,107 @@
+//! What one sandbox is to be: pure data, made from a policy and the facts of
+//! this host, sent to the launcher and on to `sandbox-init`.
+//!
+//! It does not know how any of it is done (see [`crate::sequence`]), and the
+//! launcher checks it against ceilings of its own before acting on it.
+
+use serde::{Deserialize, Serialize};
+
+/// How much of the kernel's confinement this host offers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// The launcher is root: namespaces, leased uid ranges, cgroups. The full set.
+    Root,
+    /// An ordinary user with user namespaces: one mapped uid, cgroups only where delegated.
+    Rootless,
+    /// No user namespaces: Landlock, seccomp and rlimits alone. The lowest grade.
+    Landlock,
+}
+
+/// Hard numbers of one sandbox. All are ceilings enforced by the kernel.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LimitPlan {
+    /// Memory of the payload, tmpfs pages included, in bytes.
+    pub memory_bytes_max: u64,
+    /// Tasks (processes and threads) of the payload.
+    pub pids_max: u64,
+    /// CPU bandwidth in thousandths of one CPU.
+    pub cpu_millicores_max: u64,
+    /// Size of the one tmpfs behind `/workspace`, `/tmp` and `/dev/shm`, in bytes.
+    pub disk_bytes_max: u64,
+    /// Inodes of that tmpfs.
+    pub files_max: u64,
+    /// Open descriptors of one process.
+    pub open_files_max: u64,
+    /// CPU time of one process, in milliseconds (second line; the whole sandbox is watched by cgroup).
+    pub cpu_ms_max: u64,
+}
+
+/// What of the file tree may be touched, as absolute paths inside the sandbox.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FilePlan {
+    /// Readable trees.
+    pub read: Vec<String>,
+    /// Writable trees; only `/workspace`, `/tmp`, `/dev/shm` and paths below them.
+    pub write: Vec<String>,
+    /// Trees whose files may be executed.
+    pub execute: Vec<String>,
+    /// Whether every writable mount is `noexec`.
+    pub writable_noexec: bool,
+}
+
+/// How much of `/proc` there is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ProcView {
+    /// `subset=pid`: processes of the sandbox and nothing else.
+    PidsOnly,
+    /// The full tree, read-only, with host details masked and true CPU counts.
+    Masked,
+}
+
+/// What network there is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NetworkPlan {
+    /// No IP sockets at all.
+    Sealed,
+    /// An own network namespace with `lo` up and no route.
+    Loopback,
+}
+
+/// Which system calls may be made.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SyscallPlan {
+    /// The built-in profile.
+    pub profile: policies::SyscallProfile,
+    /// Names allowed in addition; only from the profile's own optional list.
+    pub allow: Vec<String>,
+    /// What a denied call gets.
+    pub deny_action: policies::DenyAction,
+    /// Whether denials are told to `sandbox-init`, which counts them.
+    pub notify: bool,
+}
+
+/// One sandbox.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Plan {
+    /// Grade of confinement.
+    pub mode: Mode,
+    /// Image by name; the launcher resolves it in its own catalog.
+    pub image: String,
+    /// Host name inside.
+    pub hostname: String,
+    /// Numbers.
+    pub limits: LimitPlan,
+    /// Files.
+    pub files: FilePlan,
+    /// `/proc`.
+    pub proc: ProcView,
+    /// Network.
+    pub network: NetworkPlan,
+    /// System calls.
+    pub syscalls: SyscallPlan,
+    /// Controls that may be missing on this host, by name; all others refuse.
+    pub degradable: Vec<String>,
+}
