@@ -1,2 +1,60 @@
-//! Developer tasks.
-fn main() {}
+//! The project's task runner: `cargo xtask <task>` (or `./x <task>`, which first sees to a C linker).
+//! It knows cargo, Debian's package names and the house rules; it knows nothing of sandboxes.
+//! Called by people, by `.ci/run`, and by nothing else.
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a command line talks to a terminal"
+)]
+
+mod binaries;
+mod closing;
+mod gates;
+mod runs;
+mod setup;
+mod shell;
+mod skips;
+mod source;
+mod tidy;
+
+use anyhow::{Context, Result, bail};
+use std::process::ExitCode;
+
+const USAGE: &str = include_str!("usage.txt");
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match dispatch(&arguments) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn dispatch(arguments: &[String]) -> Result<ExitCode> {
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let root = workspace_root()?;
+    match words.as_slice() {
+        ["demo", rest @ ..] => runs::demo(&root, rest),
+        ["test"] => runs::test(&root),
+        ["check"] => runs::check(&root),
+        ["build"] => runs::build(&root, binaries::Profile::Debug),
+        ["build", "--release"] => runs::build(&root, binaries::Profile::Release),
+        ["tidy"] => tidy::report(&root),
+        ["set-up"] => runs::set_up(),
+        [] | ["help" | "--help" | "-h"] => {
+            print!("{USAGE}");
+            Ok(ExitCode::SUCCESS)
+        }
+        other => bail!("unknown task `{}`\n\n{USAGE}", other.join(" ")),
+    }
+}
+
+fn workspace_root() -> Result<std::path::PathBuf> {
+    std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .map(std::path::Path::to_path_buf)
+        .context("find the workspace above xtask")
+}

@@ -1,0 +1,289 @@
+//! Whole runs: `check`, `test` and `demo`, each a list of rows, and the report at the end, whose
+//! last line is `N passed, N failed, N skipped`. Every row runs, whatever the rows before it said.
+
+use crate::binaries::{self, Profile};
+use crate::closing::{self, Counts};
+use crate::gates::{self, Outcome};
+use crate::setup;
+use crate::shell;
+use crate::skips::{self, Allowed, Skip};
+use crate::tidy;
+use anyhow::{Context, Result};
+use std::fs;
+use std::path::Path;
+use std::process::{Command, ExitCode};
+use std::time::{Duration, Instant};
+
+/// What ran so far.
+#[derive(Debug, Default)]
+struct Report {
+    rows: Vec<Row>,
+    skips: Vec<Skip>,
+}
+
+#[derive(Debug)]
+struct Row {
+    name: &'static str,
+    counts: Counts,
+    took: Duration,
+}
+
+/// Environment that tests get beside the caller's.
+type Environment = Vec<(&'static str, std::ffi::OsString)>;
+
+/// Format, lints, house rules, dependencies, unit and documentation tests.
+///
+/// # Errors
+/// When a program that this needs cannot be started.
+pub(crate) fn check(root: &Path) -> Result<ExitCode> {
+    let target = binaries::target_folder(root)?;
+    let log = fresh_skip_log(&target)?;
+    let mut report = Report::default();
+    run_checks(
+        root,
+        &mut report,
+        &vec![(skips::LOG_VARIABLE, log.clone().into())],
+    )?;
+    report.close(root, &log)
+}
+
+/// Everything: [`check`], then the built programs under the integration tests.
+///
+/// # Errors
+/// When a program that this needs cannot be started.
+pub(crate) fn test(root: &Path) -> Result<ExitCode> {
+    let target = binaries::target_folder(root)?;
+    let log = fresh_skip_log(&target)?;
+    let mut report = Report {
+        skips: setup::install()?,
+        ..Report::default()
+    };
+    let mut environment: Environment = vec![
+        (skips::LOG_VARIABLE, log.clone().into()),
+        (
+            "ROLLCAGE_DATA_DIR",
+            setup::data_folder(root, &target)?.into(),
+        ),
+    ];
+    run_checks(root, &mut report, &environment)?;
+    let mut folder = None;
+    report.gate("build", || match binaries::build(root, Profile::Debug) {
+        Ok(built) => {
+            folder = Some(built);
+            Ok(Outcome::Held)
+        }
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            Ok(Outcome::Broken)
+        }
+    })?;
+    match folder {
+        Some(folder) => {
+            environment.push((binaries::FOLDER_VARIABLE, folder.into()));
+            let packages = ["--package", "tests"];
+            report.tests("integration tests", || {
+                run_tests(root, &packages, &environment)
+            })?;
+        }
+        None => report.gate("integration tests", || Ok(Outcome::Broken))?,
+    }
+    report.close(root, &log)
+}
+
+/// Builds for use and runs the demo, whose exit code it gives.
+///
+/// # Errors
+/// When the build fails or the demo cannot be started.
+pub(crate) fn demo(root: &Path, arguments: &[&str]) -> Result<ExitCode> {
+    for Skip { name, reason } in setup::install()? {
+        eprintln!("xtask: {name}: {reason}");
+    }
+    let folder = binaries::build(root, Profile::Release)?;
+    let mut rollcage = Command::new(folder.join("rollcage"));
+    rollcage
+        .arg("demo")
+        .args(arguments)
+        .env(binaries::FOLDER_VARIABLE, &folder);
+    let status = rollcage.status().context("start rollcage demo")?;
+    Ok(status
+        .code()
+        .and_then(|code| u8::try_from(code).ok())
+        .map_or(ExitCode::FAILURE, Into::into))
+}
+
+/// Builds the programs and prints the folder they lie in.
+///
+/// # Errors
+/// When a build fails.
+pub(crate) fn build(root: &Path, profile: Profile) -> Result<ExitCode> {
+    println!("{}", binaries::build(root, profile)?.display());
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Installs what the tests need, and says what could not be installed.
+///
+/// # Errors
+/// When a program that this needs cannot be started.
+pub(crate) fn set_up() -> Result<ExitCode> {
+    for Skip { name, reason } in setup::install()? {
+        println!("{name}: {reason}");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn run_checks(root: &Path, report: &mut Report, environment: &Environment) -> Result<()> {
+    report.gate("fmt", || gates::fmt(root))?;
+    report.gate("tidy", || Ok(tidy::holds(root)?.into()))?;
+    report.gate("clippy", || gates::clippy(root))?;
+    report.gate("deny", || gates::deny(root))?;
+    let packages = ["--workspace", "--exclude", "tests"];
+    report.tests("unit tests", || run_tests(root, &packages, environment))?;
+    report.tests("documentation tests", || {
+        let mut cargo = Command::new("cargo");
+        cargo
+            .current_dir(root)
+            .args(["test", "--quiet", "--workspace", "--doc"]);
+        let watched = shell::watch(cargo.envs(environment.iter().cloned()))?;
+        // No example in the documentation at all is not a failure.
+        let counts = closing::of_libtest(&watched.text);
+        Ok(judged(
+            counts.or(Some(Counts::default())),
+            watched.succeeded,
+        ))
+    })
+}
+
+/// Runs tests with nextest where it is installed, else with cargo's own runner.
+fn run_tests(root: &Path, packages: &[&str], environment: &Environment) -> Result<Counts> {
+    let nextest = setup::has_subcommand("nextest")?;
+    let mut cargo = Command::new("cargo");
+    cargo.current_dir(root).envs(environment.iter().cloned());
+    if nextest {
+        cargo
+            .args(["nextest", "run", "--no-fail-fast"])
+            .args(packages);
+    } else {
+        cargo
+            .args(["test", "--no-fail-fast", "--lib", "--bins", "--tests"])
+            .args(packages);
+    }
+    let watched = shell::watch(&mut cargo)?;
+    let counts = if nextest {
+        closing::of_nextest(&watched.text)
+    } else {
+        closing::of_libtest(&watched.text)
+    };
+    Ok(judged(counts, watched.succeeded))
+}
+
+/// A runner that failed without naming a failed test (a build error, a crash) is one failure.
+fn judged(counts: Option<Counts>, succeeded: bool) -> Counts {
+    let mut counts = counts.unwrap_or_default();
+    if !succeeded && counts.failed == 0 {
+        counts.failed = 1;
+    }
+    counts
+}
+
+fn fresh_skip_log(target: &Path) -> Result<std::path::PathBuf> {
+    let folder = target.join("rollcage");
+    fs::create_dir_all(&folder).with_context(|| format!("create {}", folder.display()))?;
+    let log = folder.join("skips.log");
+    fs::write(&log, "").with_context(|| format!("empty {}", log.display()))?;
+    Ok(log)
+}
+
+impl Report {
+    fn gate(&mut self, name: &'static str, gate: impl FnOnce() -> Result<Outcome>) -> Result<()> {
+        self.row(name, |skips| {
+            let mut counts = Counts::default();
+            match gate()? {
+                Outcome::Held => counts.passed = 1,
+                Outcome::Broken => counts.failed = 1,
+                Outcome::Skipped(skip) => skips.push(skip),
+            }
+            Ok(counts)
+        })
+    }
+
+    fn tests(&mut self, name: &'static str, run: impl FnOnce() -> Result<Counts>) -> Result<()> {
+        self.row(name, |skips| {
+            let mut counts = run()?;
+            if counts.skipped > 0 {
+                let reason = format!(
+                    "{} tests are ignored or filtered, and why is not told",
+                    counts.skipped
+                );
+                skips.push(Skip {
+                    name: name.to_owned(),
+                    reason,
+                });
+                counts.skipped = 0;
+            }
+            Ok(counts)
+        })
+    }
+
+    fn row(
+        &mut self,
+        name: &'static str,
+        run: impl FnOnce(&mut Vec<Skip>) -> Result<Counts>,
+    ) -> Result<()> {
+        eprintln!("== {name}");
+        let start = Instant::now();
+        let counts = run(&mut self.skips)?;
+        self.rows.push(Row {
+            name,
+            counts,
+            took: start.elapsed(),
+        });
+        Ok(())
+    }
+
+    /// Prints the report. The run failed when a row did, or a skip that nobody allowed happened.
+    fn close(mut self, root: &Path, log: &Path) -> Result<ExitCode> {
+        let told = skips::read_log(log)?;
+        let allowed = Allowed::read(&root.join("tests/allowed-skips.toml"))?;
+        let is_root = setup::is_root()?;
+        println!();
+        for Row { name, counts, took } in &self.rows {
+            println!("{name:20} {counts} in {} s", took.as_secs());
+        }
+        let mut total = total(&self.rows, &told);
+        self.skips.extend(told);
+        for skip in &self.skips {
+            let Skip { name, reason } = skip;
+            total.skipped += 1;
+            if allowed.permits(skip, is_root) {
+                println!("SKIP {name}: {reason}");
+            } else {
+                println!(
+                    "SKIP {name}: {reason} [not in tests/allowed-skips.toml: counts as failed]"
+                );
+                total.failed += 1;
+            }
+        }
+        println!("{total}");
+        Ok(if total.failed == 0 {
+            ExitCode::SUCCESS
+        } else {
+            ExitCode::FAILURE
+        })
+    }
+}
+
+/// The sum of all rows, less the tests that a runner took for passed while they told of a skip.
+fn total(rows: &[Row], told: &[Skip]) -> Counts {
+    let mut total = Counts::default();
+    for row in rows {
+        total += row.counts;
+    }
+    let whole = told.iter().filter(|skip| skip.is_whole_test()).count();
+    total.passed = total
+        .passed
+        .saturating_sub(u64::try_from(whole).unwrap_or(u64::MAX));
+    total
+}
+
+#[cfg(test)]
+mod tests;
