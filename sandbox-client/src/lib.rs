@@ -1,1 +1,29 @@
-//! Placeholder.
+//! The client of a Rollcage daemon: connect, run programs, read policies and the audit log; and the
+//! `rollcage` command built on it.
+//!
+//! It knows the contract (crate `proto`) and nothing of how a daemon confines or judges.
+
+pub mod cli;
+pub mod client;
+pub mod embedded;
+pub mod endpoint;
+pub mod env_vars;
+pub mod error;
+
+pub use client::Client;
+pub use embedded::Embedded;
+pub use endpoint::{Credentials, Endpoint};
+pub use error::{Answer, ClientError};
+/// The messages of the contract.
+pub use proto::v1 as pb;
+
+/// Generated client stubs.
+#[expect(
+    unreachable_pub,
+    unused_qualifications,
+    clippy::all,
+    reason = "generated code"
+)]
+mod stubs {
+    tonic::include_proto!("rollcage.v1");
+}

@@ -1,0 +1,20 @@
+//! Generates the client stubs; the messages themselves come from crate `proto`.
+
+use std::error::Error;
+
+const FILES: [&str; 4] = [
+    "rollcage/v1/runs.proto",
+    "rollcage/v1/policies.proto",
+    "rollcage/v1/audit.proto",
+    "rollcage/v1/node.proto",
+];
+
+fn main() -> Result<(), Box<dyn Error>> {
+    println!("cargo::rerun-if-changed=../proto/rollcage/v1");
+    let descriptors = protox::compile(FILES, ["../proto"])?;
+    tonic_prost_build::configure()
+        .build_server(false)
+        .extern_path(".rollcage.v1", "::proto::v1")
+        .compile_fds(descriptors)?;
+    Ok(())
+}
