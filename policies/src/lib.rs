@@ -1,13 +1,30 @@
 //! What a policy can say, and what it means.
 //!
-//! Bytes are *parsed* to a `document::Document` (as written) and *resolved* against a catalog to
-//! a `policy::Policy` (as meant). Pure: no I/O, no clock, no environment; hosts, plans and
-//! processes are unknown here. Invariant: a policy can only narrow what it extends.
+//! Bytes are *parsed* to a [`Document`] (as written) and *resolved* against a [`Catalog`] to a
+//! [`Policy`] (as meant). Pure: no I/O, no clock, no environment; hosts, plans and processes are
+//! unknown here. Invariant: a policy can only narrow what it extends.
 
+pub mod catalog;
+mod check;
 pub mod digest;
+pub mod document;
+pub mod fields;
+pub mod interpreter;
 pub mod limits;
+mod locate;
+mod merge;
+pub mod narrow;
+pub mod parse;
+mod path;
 pub mod policy;
+pub mod resolve;
 pub mod size;
 
+pub use catalog::{Catalog, CatalogEntry, CatalogError};
+pub use document::Document;
+pub use interpreter::{policy_for_extension, policy_for_program};
 pub use limits::{EffectiveLimits, LimitError, RequestedLimits};
+pub use parse::{ParseError, parse};
 pub use policy::Policy;
+pub use resolve::{InlineError, ResolveError, resolve, resolve_inline};
+pub use size::parse_size_bytes;
