@@ -25,6 +25,9 @@ pub use document::Document;
 pub use interpreter::{policy_for_extension, policy_for_program};
 pub use limits::{EffectiveLimits, LimitError, RequestedLimits};
 pub use parse::{ParseError, parse};
-pub use policy::Policy;
+pub use policy::{
+    AuditFailure, CodeMode, DenyAction, Enforcement, Grant, Limits, NetworkMode, NetworkRule,
+    Policy, RunAs, SyscallProfile,
+};
 pub use resolve::{InlineError, ResolveError, resolve, resolve_inline};
 pub use size::parse_size_bytes;
