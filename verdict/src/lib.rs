@@ -7,6 +7,7 @@ pub mod manifest;
 pub mod untrusted;
 pub mod usage;
 pub mod verdict;
+pub mod verify;
 
 pub use denial::{Denial, DenialLayer};
 pub use ending::{Ending, KernelEvidence, decide_ending};
@@ -15,4 +16,7 @@ pub use untrusted::Untrusted;
 pub use usage::{Pressure, Usage};
 pub use verdict::{
     Diagnostic, Evidence, Isolation, Outcome, Severity, TamperNote, TestResult, TestStatus, Verdict,
+};
+pub use verify::{
+    AssertsSpec, ExitCodeSpec, Language, OnTamper, StdoutSpec, TestCode, VerifyError, VerifySpec,
 };
