@@ -2,7 +2,7 @@
 
 use super::Finding;
 use super::exceptions::Exceptions;
-use crate::source::{Source, has_word};
+use crate::source::{Source, has_word, is_word};
 
 /// Names that say nothing about what is inside.
 const EMPTY_NAMES: [&str; 9] = [
@@ -195,48 +195,39 @@ fn discards(source: &Source) -> Vec<Finding> {
     findings
 }
 
-fn unsafe_code(source: &Source, exceptions: &Exceptions) -> Vec<Finding> {
-    if exceptions.may_be_unsafe(&source.path) {
-        return Vec::new();
-    }
-    let lines = source
+fn unsafe_code(source: &Source, exceptions: &Exceptions) -> Option<Finding> {
+    let mut lines = source
         .code_lines()
         .filter(|(_, line)| has_word(line, "unsafe"));
-    lines
-        .map(|(line, _)| {
-            let message = "`unsafe` outside the files that xtask/tidy.toml lists";
-            Finding::new(&source.path, line, message)
-        })
-        .collect()
+    let (line, _) = lines
+        .next()
+        .filter(|_| !exceptions.may_be_unsafe(&source.path))?;
+    let message = "`unsafe` in a file that xtask/tidy.toml does not list for it";
+    Some(Finding::new(&source.path, line, message))
 }
 
-fn programs(source: &Source, exceptions: &Exceptions) -> Vec<Finding> {
-    if exceptions.may_start_programs(&source.path) {
-        return Vec::new();
-    }
-    let lines = source
+fn programs(source: &Source, exceptions: &Exceptions) -> Option<Finding> {
+    let mut lines = source
         .product_lines()
         .filter(|(_, line)| names_command(line));
-    lines
-        .map(|(line, _)| {
-            let message = "starts a program outside the files that xtask/tidy.toml lists";
-            Finding::new(&source.path, line, message)
-        })
-        .collect()
+    let (line, _) = lines
+        .next()
+        .filter(|_| !exceptions.may_start_programs(&source.path))?;
+    let message = "starts a program, and xtask/tidy.toml does not list the file for it";
+    Some(Finding::new(&source.path, line, message))
 }
 
+/// Whether `line` names `process::Command`, alone or in a list.
 fn names_command(line: &str) -> bool {
-    line.match_indices("process::").any(|(start, word)| {
-        let rest = &line[start + word.len()..];
-        let named = rest.split([';', ')']).next().unwrap_or(rest);
-        let list = named.starts_with('{') && has_word(named, "Command");
-        list || has_word(
-            named
-                .split(|character| !crate::source::is_word(character))
+    line.match_indices("process::").any(|(start, path)| {
+        let rest = &line[start + path.len()..];
+        match rest.strip_prefix('{') {
+            Some(list) => list
+                .split('}')
                 .next()
-                .unwrap_or(""),
-            "Command",
-        )
+                .is_some_and(|list| has_word(list, "Command")),
+            None => rest.split(|character| !is_word(character)).next() == Some("Command"),
+        }
     })
 }
 
