@@ -18,6 +18,9 @@ use crate::size::parse_size_bytes;
 /// The message that stands for one file and has a JSON form of its own.
 pub(super) const FILE: &str = "rollcage.v1.File";
 
+/// The message that may also be written as its code alone.
+const TEST_CODE: &str = "rollcage.v1.TestCode";
+
 /// A message from JSON; `path` names it in errors.
 pub(super) fn message(
     descriptor: &MessageDescriptor,
@@ -26,6 +29,13 @@ pub(super) fn message(
 ) -> Result<DynamicMessage, JsonError> {
     if descriptor.full_name() == FILE {
         return file(descriptor, tree, path);
+    }
+    if descriptor.full_name() == TEST_CODE
+        && let Tree::Text(code) = tree
+    {
+        let mut result = DynamicMessage::new(descriptor.clone());
+        result.set_field_by_name("code", Field::String(code.clone()));
+        return Ok(result);
     }
     let entries = object(tree, path)?;
     let mut result = DynamicMessage::new(descriptor.clone());

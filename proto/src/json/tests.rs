@@ -91,6 +91,20 @@ fn reads_sizes_only_where_a_size_is_meant() {
 }
 
 #[test]
+fn a_test_may_be_its_code_alone() {
+    let request = request(r#"{"verify":{"tests":["assert f()",{"id":"b","code":"assert g()"}]}}"#);
+    let tests = request.verify.expect("verify").tests;
+    assert_eq!(
+        (tests[0].id.as_str(), tests[0].code.as_str()),
+        ("", "assert f()")
+    );
+    assert_eq!(
+        (tests[1].id.as_str(), tests[1].code.as_str()),
+        ("b", "assert g()")
+    );
+}
+
+#[test]
 fn absence_is_null_or_nothing() {
     assert_eq!(
         request(r#"{"limits":null,"stdin":null,"verify":null}"#),
