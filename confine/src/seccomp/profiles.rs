@@ -196,7 +196,7 @@ static TRACE: Denial = denial(
     EPERM,
     true,
     "looks into other processes",
-    "[syscalls] profile = \"debug\"",
+    "[syscalls] profile = \"debug\", or the call's name in allow (LeakSanitizer needs ptrace)",
 );
 
 /// Allowed from a profile upwards.
