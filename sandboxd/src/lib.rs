@@ -1,1 +1,7 @@
-//! Placeholder.
+//! The daemon: it authenticates callers, checks what they ask, and has it run in sandboxes.
+//!
+//! It never runs untrusted code in its own address space and holds no privilege once it serves:
+//! the launcher (its own process) makes sandboxes, the audit writer (its own process) keeps the log.
+
+pub mod metrics;
+pub mod run;
