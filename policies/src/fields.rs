@@ -120,7 +120,7 @@ pub const FIELDS: &[Field] = &[
     row("files.execute", Texts, "empty", Below, "Absolute paths from which programs may be executed."),
     row("files.writable_noexec", Flag, "true", OnlyOn, "Nothing below `files.write` can be executed or mapped executable."),
     row("syscalls.profile", Choice(&["strict", "compat", "debug"]), "strict", Stricter, "The built-in list of system calls."),
-    row("syscalls.allow", Texts, "empty", Subset, "Names of system calls allowed beyond the profile."),
+    row("syscalls.allow", Texts, "empty", Subset, "Names of system calls allowed beyond the profile; a child may name those that its parent's profile or list has."),
     row("syscalls.deny_action", Choice(&["kill", "errno"]), "errno", Stricter, "What a denied system call does: end the run, or fail with an error number. Both deny the same calls."),
     row("network.mode", Choice(NETWORK_MODES), "sealed", Stricter, "`sealed`: no IP sockets at all; `none`: loopback is up, no route; `allowlist`: listed destinations through the proxy."),
     row("network.allow.host", Text, "error", WithEntry, "Host name in lower case; no wildcard."),

@@ -6,11 +6,15 @@
 
 pub mod catalog;
 mod check;
+pub mod diff;
 pub mod digest;
 pub mod document;
+pub mod enforce;
+pub mod explain;
 pub mod fields;
 pub mod interpreter;
 pub mod limits;
+pub mod lint;
 mod locate;
 mod merge;
 pub mod narrow;
@@ -19,11 +23,16 @@ mod path;
 pub mod policy;
 pub mod resolve;
 pub mod size;
+pub mod syscalls;
 
 pub use catalog::{Catalog, CatalogEntry, CatalogError};
+pub use diff::{Change, Direction, diff};
 pub use document::Document;
+pub use enforce::{Refusal, unenforceable};
+pub use explain::explain;
 pub use interpreter::{policy_for_extension, policy_for_program};
 pub use limits::{EffectiveLimits, LimitError, RequestedLimits};
+pub use lint::{Finding, Severity, lint};
 pub use parse::{ParseError, parse};
 pub use policy::{
     AuditFailure, CodeMode, DenyAction, Enforcement, Grant, Limits, NetworkMode, NetworkRule,

@@ -10,11 +10,11 @@ use toml::de::{DeTable, DeValue};
 
 /// A place in a text, both numbers from 1, the column in characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Position {
+pub(crate) struct Position {
     /// Line, from 1.
-    pub line: u64,
+    pub(crate) line: u64,
     /// Column in characters, from 1.
-    pub column: u64,
+    pub(crate) column: u64,
 }
 
 /// The place of byte `offset` in `text`; an offset beyond the end is the end.

@@ -14,6 +14,7 @@ use serde::Serialize;
 
 use crate::path::is_below_any;
 use crate::policy::{CodeMode, CodePolicy, Enforcement, Grant, NetworkMode, NetworkRule, Policy};
+use crate::syscalls::profile_with;
 
 /// A field in which one policy is wider than another.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -132,8 +133,11 @@ pub(crate) const DIMENSIONS: &[Dimension] = &[
     },
     word!(syscalls.profile),
     list!(syscalls.allow, |child, parent| {
+        // A call that the parent's profile has is within it, also where the child's profile is
+        // stricter and has to name it.
         left_over(&child.syscalls.allow, |name| {
             parent.syscalls.allow.contains(name)
+                || profile_with(name).is_some_and(|profile| profile <= parent.syscalls.profile)
         })
     }),
     word!(syscalls.deny_action),
