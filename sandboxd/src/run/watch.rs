@@ -1,0 +1,478 @@
+//! What is known about one live sandbox and what to do next: a synchronous state machine.
+//!
+//! [`Watch::on`] takes one thing that happened and the time since the launch; afterwards
+//! [`Watch::take_kill`], [`Watch::deadline`] and [`Watch::is_over`] say what to do. It does no
+//! I/O and reads no clock. Whatever init says is an allegation: bounded, and checked for order.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::time::Duration;
+
+use confine::report::StepReport;
+use confine::wire::{CommandToken, DeniedCall, DiskUse, FromInit};
+use verdict::ending::{Kill, KillCause, ProgramEnd, SandboxFault, SignalSent};
+
+use super::launcher_link::{LauncherEvent, Reaped};
+
+/// The one command of a one-shot sandbox.
+pub(crate) const MAIN: CommandToken = CommandToken(1);
+/// From launch to the program's exec, staging included.
+const START_MAX: Duration = Duration::from_secs(10);
+/// From the end of the program (or of init) to the end of the sandbox.
+const FINISH_MAX: Duration = Duration::from_secs(2);
+/// From a kill through the control group to a kill through the launcher.
+const KILL_MAX: Duration = Duration::from_secs(2);
+/// From a kill to giving up: the kernel itself does not let go of a process.
+const REAP_MAX: Duration = Duration::from_secs(60);
+/// Rows kept of one sandbox's step reports.
+const STEPS_MAX: usize = 256;
+/// Kinds of denied calls counted one by one.
+const DENIALS_MAX: usize = 256;
+/// Bytes kept of any text from init.
+const TEXT_BYTES_MAX: usize = 1024;
+const SIGKILL: i32 = 9;
+
+/// Something that happened.
+#[derive(Debug)]
+pub(crate) enum Input {
+    /// The launcher said something about this sandbox; `None` = it is gone.
+    Launcher(Option<LauncherEvent>),
+    /// A frame of init; `None` = it closed its end.
+    Init(Option<FromInit>),
+    /// Something that is no frame came from init.
+    InitGarbage {
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// CPU time used so far.
+    CpuUsed {
+        /// In microseconds.
+        us: u64,
+    },
+    /// More output than allowed.
+    OutputExceeded,
+    /// Somebody cancelled the run, or the request's own deadline has passed.
+    Cancelled {
+        /// Who, or `deadline`.
+        by: String,
+    },
+    /// Nobody needs this sandbox any more.
+    Released {
+        /// Whose end released it.
+        by: String,
+    },
+    /// A fault of ours.
+    Fault(SandboxFault),
+    /// The time of [`Watch::deadline`] has come.
+    Time,
+}
+
+/// How to kill a sandbox.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum KillBy {
+    /// Through its control group; through the launcher where that cannot be done.
+    Cgroup,
+    /// Through the launcher.
+    Launcher,
+}
+
+/// Limits that the daemon enforces itself.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct WatchLimits {
+    /// From exec to the kill.
+    pub wall: Duration,
+    /// CPU time of all processes in microseconds.
+    pub cpu_us: u64,
+}
+
+/// Denied calls, counted per number and error.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(crate) struct Denials {
+    /// By number and errno.
+    pub calls: BTreeMap<(u32, i32), DeniedCall>,
+    /// Those that were not counted one by one.
+    pub suppressed: u64,
+    /// Number of the last one.
+    pub last: Option<u32>,
+}
+
+/// All that became known about a sandbox.
+#[derive(Debug, Default)]
+pub(crate) struct Facts {
+    /// Reports of controls, the launcher's first, then init's.
+    pub steps: Vec<StepReport>,
+    /// When the program was exec'd, since launch.
+    pub spawned_at: Option<Duration>,
+    /// When init was ready for commands, since launch.
+    pub entered_at: Option<Duration>,
+    /// From receipt of the command to its exec, in microseconds, as init says.
+    pub spawn_us: u64,
+    /// How the program ended.
+    pub program: Option<ProgramEnd>,
+    /// When, since launch.
+    pub ended_at: Option<Duration>,
+    /// When the sandbox was gone, since launch.
+    pub over_at: Option<Duration>,
+    /// Our kills.
+    pub kills: Vec<Kill>,
+    /// Signals sent for somebody.
+    pub signals_sent: Vec<SignalSent>,
+    /// Denied calls.
+    pub denials: Denials,
+    /// Use of the writable file system at the end.
+    pub disk: Option<DiskUse>,
+    /// The launcher's last word; `None` if there was none or nothing had been started.
+    pub reaped: Option<Reaped>,
+    /// The first fault of ours or the host's.
+    pub fault: Option<SandboxFault>,
+    /// Whether the launcher refused the plan.
+    pub refused: bool,
+}
+
+impl Facts {
+    /// Milliseconds the program has run at `now`; 0 before it started.
+    pub(crate) fn ran_ms(&self, now: Duration) -> u64 {
+        self.spawned_at
+            .map_or(0, |spawned| millis(now.saturating_sub(spawned)))
+    }
+}
+
+/// The state machine.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    limits: WatchLimits,
+    facts: Facts,
+    /// When the program or init was over.
+    finishing_since: Option<Duration>,
+    killed_at: Option<Duration>,
+    kill_wanted: Option<KillBy>,
+    escalated: bool,
+}
+
+impl Watch {
+    /// A sandbox that was just asked for.
+    pub(crate) fn new(limits: WatchLimits) -> Self {
+        Self {
+            limits,
+            facts: Facts::default(),
+            finishing_since: None,
+            killed_at: None,
+            kill_wanted: None,
+            escalated: false,
+        }
+    }
+
+    /// What is known.
+    pub(crate) fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    /// What is known, at the end.
+    pub(crate) fn into_facts(self) -> Facts {
+        self.facts
+    }
+
+    /// Whether all is over: nothing of the sandbox is left, or it cannot be waited for any more.
+    pub(crate) fn is_over(&self) -> bool {
+        self.facts.over_at.is_some()
+    }
+
+    /// Whether the program runs.
+    pub(crate) fn is_running(&self) -> bool {
+        self.facts.spawned_at.is_some() && self.finishing_since.is_none() && !self.is_over()
+    }
+
+    /// A kill to do now, once.
+    pub(crate) fn take_kill(&mut self) -> Option<KillBy> {
+        self.kill_wanted.take()
+    }
+
+    /// When [`Input::Time`] is due, since launch.
+    pub(crate) fn deadline(&self) -> Duration {
+        match (self.killed_at, self.finishing_since, self.facts.spawned_at) {
+            (Some(killed), ..) if self.escalated => killed + REAP_MAX,
+            (Some(killed), ..) => killed + KILL_MAX,
+            (None, Some(since), _) => since + FINISH_MAX,
+            (None, None, Some(spawned)) => spawned + self.limits.wall,
+            (None, None, None) => START_MAX,
+        }
+    }
+
+    /// Takes what happened at `now` since the launch.
+    pub(crate) fn on(&mut self, input: Input, now: Duration) {
+        if self.is_over() {
+            return;
+        }
+        match input {
+            Input::Launcher(event) => self.on_launcher(event, now),
+            Input::Init(Some(frame)) => self.on_init(frame, now),
+            Input::Init(None) => self.finishing(now),
+            Input::InitGarbage { reason } => self.protocol(&reason, now),
+            Input::CpuUsed { us } => {
+                if us >= self.limits.cpu_us && self.is_running() {
+                    self.kill(KillCause::CpuTime, now);
+                }
+            }
+            Input::OutputExceeded => self.kill(KillCause::Output { dropped_bytes: 0 }, now),
+            Input::Cancelled { by } => self.kill(KillCause::Cancel { by }, now),
+            Input::Released { by } => self.release(by, now),
+            Input::Fault(fault) => self.fault(fault, now),
+            Input::Time => self.on_time(now),
+        }
+    }
+
+    fn on_launcher(&mut self, event: Option<LauncherEvent>, now: Duration) {
+        match event {
+            Some(LauncherEvent::Started(started)) => {
+                let rows = started.controls.into_iter();
+                self.facts.steps.splice(0..0, rows.take(STEPS_MAX));
+            }
+            Some(LauncherEvent::StartFailed {
+                step,
+                reason,
+                refused,
+            }) => {
+                self.facts.refused = refused;
+                self.note_fault(SandboxFault { step, reason });
+                self.facts.over_at = Some(now);
+            }
+            Some(LauncherEvent::Reaped(reaped)) => {
+                self.facts.reaped = Some(reaped);
+                self.facts.over_at = Some(now);
+            }
+            None => {
+                self.note_fault(fault("launcher", "the launcher is gone"));
+                self.facts.over_at = Some(now);
+            }
+        }
+    }
+
+    fn on_init(&mut self, frame: FromInit, now: Duration) {
+        match frame {
+            FromInit::Entered { steps } => {
+                self.facts.entered_at.get_or_insert(now);
+                self.note_steps(steps);
+            }
+            FromInit::EnterFailed {
+                step,
+                errno,
+                reason,
+            }
+            | FromInit::SpawnFailed {
+                step,
+                errno,
+                reason,
+                ..
+            } => {
+                self.note_fault(SandboxFault {
+                    step: bounded(step),
+                    reason: with_errno(&bounded(reason), errno),
+                });
+                self.finishing(now);
+            }
+            FromInit::Staged { .. } | FromInit::Collected { .. } => {}
+            FromInit::StageFailed { path, errno } => {
+                let reason = format!("file {} could not be written", bounded(path));
+                let reason = with_errno(&reason, errno);
+                self.fault(fault("stage", &reason), now);
+            }
+            FromInit::Spawned {
+                command,
+                steps,
+                spawn_us,
+                ..
+            } => self.on_spawned(command, steps, spawn_us, now),
+            FromInit::NotStarted {
+                command,
+                errno,
+                path,
+                ..
+            } => {
+                let end = ProgramEnd::ExecFailed {
+                    errno,
+                    path: bounded(path),
+                    reason: io::Error::from_raw_os_error(errno).to_string(),
+                };
+                let in_order = self.facts.spawned_at.is_none();
+                self.on_program_end(command, in_order, end, now);
+            }
+            FromInit::Exited {
+                command,
+                code,
+                signal,
+                core_dumped,
+            } => {
+                let end = match (code, signal) {
+                    (Some(code), None) => ProgramEnd::Exited { code },
+                    (None, Some(signal)) => ProgramEnd::Signalled {
+                        signal,
+                        core_dumped,
+                    },
+                    _ => return self.protocol("an end with both or neither of code and signal", now),
+                };
+                let in_order = self.facts.spawned_at.is_some();
+                self.on_program_end(command, in_order, end, now);
+            }
+            FromInit::Denied { calls, suppressed } => self.note_denials(calls, suppressed),
+            FromInit::Finished { disk } => {
+                self.facts.disk.get_or_insert(disk);
+                self.finishing(now);
+            }
+        }
+    }
+
+    fn on_spawned(
+        &mut self,
+        command: CommandToken,
+        steps: Vec<StepReport>,
+        spawn_us: u64,
+        now: Duration,
+    ) {
+        if command != MAIN || self.facts.spawned_at.is_some() || self.facts.program.is_some() {
+            return self.protocol("a start that was not asked for", now);
+        }
+        self.facts.spawned_at = Some(now);
+        self.facts.spawn_us = spawn_us;
+        self.note_steps(steps);
+    }
+
+    fn on_program_end(
+        &mut self,
+        command: CommandToken,
+        in_order: bool,
+        end: ProgramEnd,
+        now: Duration,
+    ) {
+        if self.killed_at.is_some() && self.facts.program.is_some() {
+            // Released while this frame was on its way.
+            return;
+        }
+        if command != MAIN || !in_order || self.facts.program.is_some() {
+            return self.protocol("the end of a program that does not run", now);
+        }
+        self.facts.program = Some(end);
+        self.facts.ended_at = Some(now);
+        self.finishing(now);
+    }
+
+    fn on_time(&mut self, now: Duration) {
+        if now < self.deadline() {
+            return;
+        }
+        if self.killed_at.is_some() {
+            if self.escalated {
+                let reason = "processes are still there a minute after they were killed";
+                self.note_fault(fault("reap", reason));
+                self.facts.over_at = Some(now);
+            } else {
+                self.escalated = true;
+                self.kill_wanted = Some(KillBy::Launcher);
+            }
+        } else if self.finishing_since.is_some() {
+            // The program's end is known (or never will be); this only clears up.
+            self.kill_now(now);
+        } else if self.facts.spawned_at.is_some() {
+            self.kill(KillCause::WallTime, now);
+        } else {
+            let seconds = START_MAX.as_secs();
+            let reason = format!("the program did not start within {seconds} seconds");
+            self.fault(fault("start", &reason), now);
+        }
+    }
+
+    /// Kills for `cause`, unless the program is already over.
+    fn kill(&mut self, cause: KillCause, now: Duration) {
+        let at_ms = self.facts.ran_ms(now);
+        self.facts.kills.push(Kill { cause, at_ms });
+        self.kill_now(now);
+    }
+
+    fn release(&mut self, by: String, now: Duration) {
+        if self.facts.program.is_none() && self.killed_at.is_none() {
+            let signal = SIGKILL;
+            self.facts.program = Some(ProgramEnd::Signalled {
+                signal,
+                core_dumped: false,
+            });
+            self.facts.ended_at = Some(now);
+            self.facts.signals_sent.push(SignalSent { signal, by });
+        }
+        self.kill_now(now);
+    }
+
+    fn kill_now(&mut self, now: Duration) {
+        if self.killed_at.is_none() {
+            self.killed_at = Some(now);
+            self.kill_wanted = Some(KillBy::Cgroup);
+        }
+    }
+
+    fn finishing(&mut self, now: Duration) {
+        self.finishing_since.get_or_insert(now);
+    }
+
+    fn protocol(&mut self, reason: &str, now: Duration) {
+        self.fault(fault("protocol", reason), now);
+    }
+
+    fn fault(&mut self, fault: SandboxFault, now: Duration) {
+        self.note_fault(fault);
+        self.kill_now(now);
+    }
+
+    /// Only the first fault is a cause; later ones follow from it.
+    fn note_fault(&mut self, fault: SandboxFault) {
+        self.facts.fault.get_or_insert(fault);
+    }
+
+    fn note_steps(&mut self, steps: Vec<StepReport>) {
+        let room = STEPS_MAX.saturating_sub(self.facts.steps.len());
+        let rows = steps.into_iter().take(room).map(|row| StepReport {
+            step: bounded(row.step),
+            applied: bounded(row.applied),
+            ..row
+        });
+        self.facts.steps.extend(rows);
+    }
+
+    fn note_denials(&mut self, calls: Vec<DeniedCall>, suppressed: u64) {
+        let denials = &mut self.facts.denials;
+        denials.suppressed = denials.suppressed.saturating_add(suppressed);
+        for call in calls {
+            denials.last = Some(call.number);
+            let key = (call.number, call.errno);
+            if let Some(known) = denials.calls.get_mut(&key) {
+                known.count = known.count.saturating_add(call.count);
+            } else if denials.calls.len() < DENIALS_MAX {
+                denials.calls.insert(key, call);
+            } else {
+                denials.suppressed = denials.suppressed.saturating_add(call.count);
+            }
+        }
+    }
+}
+
+/// Whole milliseconds of a duration.
+pub(crate) fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+fn fault(step: &str, reason: &str) -> SandboxFault {
+    SandboxFault {
+        step: step.to_owned(),
+        reason: reason.to_owned(),
+    }
+}
+
+fn with_errno(reason: &str, errno: i32) -> String {
+    if errno == 0 {
+        return reason.to_owned();
+    }
+    format!("{reason}: {}", io::Error::from_raw_os_error(errno))
+}
+
+/// At most [`TEXT_BYTES_MAX`] bytes of a text from init.
+fn bounded(mut text: String) -> String {
+    text.truncate(text.floor_char_boundary(TEXT_BYTES_MAX));
+    text
+}
