@@ -42,6 +42,18 @@ struct Metadata {
     target_directory: PathBuf,
 }
 
+/// The folder of the root manifest, whatever the caller's working folder is.
+///
+/// # Errors
+/// When this crate's folder has none above it.
+pub(crate) fn workspace_root() -> Result<PathBuf> {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+    Ok(own
+        .parent()
+        .context("find the workspace above xtask")?
+        .to_path_buf())
+}
+
 /// Where cargo puts what it builds; honours `CARGO_TARGET_DIR` and configuration.
 ///
 /// # Errors

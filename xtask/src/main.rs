@@ -17,7 +17,7 @@ mod skips;
 mod source;
 mod tidy;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use std::process::ExitCode;
 
 const USAGE: &str = include_str!("usage.txt");
@@ -35,26 +35,20 @@ fn main() -> ExitCode {
 
 fn dispatch(arguments: &[String]) -> Result<ExitCode> {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let root = workspace_root()?;
+    let root = binaries::workspace_root()?;
     match words.as_slice() {
         ["demo", rest @ ..] => runs::demo(&root, rest),
         ["test"] => runs::test(&root),
+        ["it", rest @ ..] => runs::integration(&root, rest),
         ["check"] => runs::check(&root),
         ["build"] => runs::build(&root, binaries::Profile::Debug),
         ["build", "--release"] => runs::build(&root, binaries::Profile::Release),
         ["tidy"] => tidy::report(&root),
-        ["set-up"] => runs::set_up(),
+        ["set-up"] => runs::set_up(&root),
         [] | ["help" | "--help" | "-h"] => {
             print!("{USAGE}");
             Ok(ExitCode::SUCCESS)
         }
         other => bail!("unknown task `{}`\n\n{USAGE}", other.join(" ")),
     }
-}
-
-fn workspace_root() -> Result<std::path::PathBuf> {
-    std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
-        .parent()
-        .map(std::path::Path::to_path_buf)
-        .context("find the workspace above xtask")
 }

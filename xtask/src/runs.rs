@@ -58,14 +58,42 @@ pub(crate) fn test(root: &Path) -> Result<ExitCode> {
         skips: setup::install()?,
         ..Report::default()
     };
-    let mut environment: Environment = vec![
-        (skips::LOG_VARIABLE, log.clone().into()),
+    let environment = integration_environment(root, &target, &log)?;
+    run_checks(root, &mut report, &environment)?;
+    run_integration(root, &mut report, environment, &[])?;
+    report.close(root, &log)
+}
+
+/// The integration tests alone; `arguments` go to the test runner, which takes a part of a name.
+///
+/// # Errors
+/// When a program that this needs cannot be started.
+pub(crate) fn integration(root: &Path, arguments: &[&str]) -> Result<ExitCode> {
+    let target = binaries::target_folder(root)?;
+    let log = fresh_skip_log(&target)?;
+    let mut report = Report::default();
+    let environment = integration_environment(root, &target, &log)?;
+    run_integration(root, &mut report, environment, arguments)?;
+    report.close(root, &log)
+}
+
+fn integration_environment(root: &Path, target: &Path, log: &Path) -> Result<Environment> {
+    Ok(vec![
+        (skips::LOG_VARIABLE, log.into()),
         (
             "ROLLCAGE_DATA_DIR",
-            setup::data_folder(root, &target)?.into(),
+            setup::data_folder(root, target)?.into(),
         ),
-    ];
-    run_checks(root, &mut report, &environment)?;
+    ])
+}
+
+fn run_integration(
+    root: &Path,
+    report: &mut Report,
+    mut environment: Environment,
+    arguments: &[&str],
+) -> Result<()> {
+    const NAME: &str = "integration tests";
     let mut folder = None;
     report.gate("build", || match binaries::build(root, Profile::Debug) {
         Ok(built) => {
@@ -77,17 +105,20 @@ pub(crate) fn test(root: &Path) -> Result<ExitCode> {
             Ok(Outcome::Broken)
         }
     })?;
-    match folder {
-        Some(folder) => {
-            environment.push((binaries::FOLDER_VARIABLE, folder.into()));
-            let packages = ["--package", "tests"];
-            report.tests("integration tests", || {
-                run_tests(root, &packages, &environment)
-            })?;
-        }
-        None => report.gate("integration tests", || Ok(Outcome::Broken))?,
-    }
-    report.close(root, &log)
+    let Some(folder) = folder else {
+        return report.gate(NAME, || Ok(Outcome::Broken));
+    };
+    environment.push((binaries::FOLDER_VARIABLE, folder.into()));
+    let packages = [&["--package", "tests"], arguments].concat();
+    // What a person filtered out is no skip.
+    let filtered = !arguments.is_empty();
+    report.tests(NAME, || {
+        let counts = run_tests(root, &packages, &environment)?;
+        Ok(Counts {
+            skipped: if filtered { 0 } else { counts.skipped },
+            ..counts
+        })
+    })
 }
 
 /// Builds for use and runs the demo, whose exit code it gives.
@@ -120,14 +151,16 @@ pub(crate) fn build(root: &Path, profile: Profile) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Installs what the tests need, and says what could not be installed.
+/// Installs what the tests need, fetches the data they read, and says what could not be had.
 ///
 /// # Errors
 /// When a program that this needs cannot be started.
-pub(crate) fn set_up() -> Result<ExitCode> {
+pub(crate) fn set_up(root: &Path) -> Result<ExitCode> {
     for Skip { name, reason } in setup::install()? {
         println!("{name}: {reason}");
     }
+    let data = setup::data_folder(root, &binaries::target_folder(root)?)?;
+    println!("data: {}", data.display());
     Ok(ExitCode::SUCCESS)
 }
 

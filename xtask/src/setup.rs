@@ -6,7 +6,7 @@ use crate::skips::Skip;
 use anyhow::{Context, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// A file that must be there, the Debian package that brings it, and what needs it.
 struct Need {
@@ -82,7 +82,7 @@ pub(crate) fn install() -> Result<Vec<Skip>> {
         let reason = "not installed, and only root on Debian can install it here";
         return Ok(missing.into_iter().map(|need| skip(need, reason)).collect());
     }
-    if !shell::run(apt().args(["update", "-qq"]))? {
+    if !shell::run(apt().arg("update"))? {
         eprintln!("xtask: `apt-get update` failed; trying with the lists that are there");
     }
     let mut skips = Vec::new();
@@ -102,9 +102,18 @@ pub(crate) fn install() -> Result<Vec<Skip>> {
     Ok(skips)
 }
 
+/// Quiet, asking nothing, and giving up soon on a machine without a network.
 fn apt() -> Command {
     let mut apt = Command::new("apt-get");
-    apt.env("DEBIAN_FRONTEND", "noninteractive");
+    apt.args([
+        "-qq",
+        "-o",
+        "Acquire::Retries=1",
+        "-o",
+        "Acquire::http::Timeout=20",
+    ]);
+    apt.env("DEBIAN_FRONTEND", "noninteractive")
+        .stdout(Stdio::null());
     apt
 }
 
