@@ -305,6 +305,7 @@ pub struct ArchiveFile {
     /// Permission bits, 0o777 at most.
     pub mode: u32,
     /// Contents.
+    #[serde(with = "serde_bytes")]
     pub content: Vec<u8>,
 }
 
@@ -334,9 +335,11 @@ pub struct CollectSpec {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct CollectedFile {
     /// Relative path below `/workspace` (bytes as the payload named it).
+    #[serde(with = "serde_bytes")]
     pub path: Vec<u8>,
     /// Permission bits.
     pub mode: u32,
     /// Contents.
+    #[serde(with = "serde_bytes")]
     pub content: Vec<u8>,
 }

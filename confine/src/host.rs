@@ -1,0 +1,251 @@
+//! What this kernel and host give us. The only probe of kernel features.
+//!
+//! It decides nothing: [`crate::make_plan`] compares its facts with what a policy asks.
+
+use std::fs;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::plan::Mode;
+use crate::sys;
+
+/// How control groups are laid out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum CgroupLayout {
+    /// One v2 hierarchy with these controllers.
+    V2 {
+        /// Controllers it offers.
+        controllers: Vec<String>,
+    },
+    /// v1 controllers, perhaps beside a v2 hierarchy without controllers.
+    V1 {
+        /// Controllers that are mounted.
+        controllers: Vec<String>,
+        /// Whether `/sys/fs/cgroup/unified` is a v2 hierarchy.
+        unified: bool,
+    },
+    /// None that we may write to.
+    None,
+}
+
+impl CgroupLayout {
+    /// Whether a controller is there.
+    pub fn has(&self, controller: &str) -> bool {
+        match self {
+            Self::V2 { controllers } | Self::V1 { controllers, .. } => {
+                controllers.iter().any(|name| name == controller)
+            }
+            Self::None => false,
+        }
+    }
+}
+
+/// One feature with what it is for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Feature {
+    /// Short name.
+    pub name: String,
+    /// Whether it is there.
+    pub present: bool,
+    /// Value found, in words.
+    pub found: String,
+    /// What it is needed for.
+    pub why: String,
+    /// What to do when it is missing.
+    pub fix: String,
+}
+
+/// Facts of one host.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostFacts {
+    /// Kernel release, as in `uname -r`.
+    pub kernel_release: String,
+    /// Online CPUs.
+    pub cpus: u32,
+    /// Grade of confinement that is possible for this user.
+    pub mode: Mode,
+    /// Why not a higher one; empty for root mode.
+    pub mode_reason: String,
+    /// Landlock ABI, 0 = none.
+    pub landlock_abi: u32,
+    /// Control groups.
+    pub cgroups: CgroupLayout,
+    /// Whether unprivileged or privileged user namespaces can be made.
+    pub user_namespaces: bool,
+    /// Whether seccomp can tell us of denied calls.
+    pub seccomp_notify: bool,
+    /// All of the above and more, for people.
+    pub features: Vec<Feature>,
+}
+
+fn read(path: impl AsRef<Path>) -> String {
+    fs::read_to_string(path).map(|text| text.trim().to_owned()).unwrap_or_default()
+}
+
+/// Probes the host. Never fails: what cannot be read counts as missing.
+pub fn inspect() -> HostFacts {
+    let root = nix::unistd::geteuid().is_root();
+    let landlock_abi = sys::landlock_abi();
+    let cgroups = cgroup_layout(root);
+    let user_namespaces = user_namespaces_possible();
+    let actions = read("/proc/sys/kernel/seccomp/actions_avail");
+    let seccomp_notify = actions.split_whitespace().any(|action| action == "user_notif");
+    let (mode, mode_reason) = grade(root, user_namespaces);
+    let cpus = std::thread::available_parallelism()
+        .ok()
+        .and_then(|count| u32::try_from(count.get()).ok())
+        .unwrap_or(1);
+    let mut facts = HostFacts {
+        kernel_release: read("/proc/sys/kernel/osrelease"),
+        cpus,
+        mode,
+        mode_reason,
+        landlock_abi,
+        cgroups,
+        user_namespaces,
+        seccomp_notify,
+        features: Vec::new(),
+    };
+    facts.features = features(&facts, root);
+    facts
+}
+
+fn grade(root: bool, user_namespaces: bool) -> (Mode, String) {
+    if root && user_namespaces {
+        (Mode::Root, String::new())
+    } else if user_namespaces {
+        (Mode::Rootless, "the daemon does not run as root".to_owned())
+    } else {
+        (Mode::Landlock, "user namespaces cannot be made here".to_owned())
+    }
+}
+
+/// Tries it in a child of our own, since AppArmor and sysctls both can forbid it.
+fn user_namespaces_possible() -> bool {
+    let limit = read("/proc/sys/user/max_user_namespaces");
+    if limit == "0" || read("/proc/sys/kernel/unprivileged_userns_clone") == "0" {
+        return nix::unistd::geteuid().is_root() && limit != "0";
+    }
+    Path::new("/proc/self/ns/user").exists() && probe_user_namespace()
+}
+
+fn probe_user_namespace() -> bool {
+    const CLONE_NEWUSER: u64 = 0x1000_0000;
+    const CLONE_NEWNET: u64 = 0x4000_0000;
+    if fs::read_dir("/proc/self/task").map_or(0, Iterator::count) > 1 {
+        // Forking from a threaded process is not safe; assume what the limits say.
+        return true;
+    }
+    match sys::process::clone_process(sys::process::CloneFlags(CLONE_NEWUSER | CLONE_NEWNET), None) {
+        Ok(sys::process::Fork::Child) => {
+            // AppArmor lets the namespace be made but strips its capabilities: using one tells.
+            sys::process::exit_now(i32::from(sys::loopback_up().is_err()))
+        }
+        Ok(sys::process::Fork::Parent { pid, .. }) => matches!(
+            nix::sys::wait::waitpid(nix::unistd::Pid::from_raw(pid), None),
+            Ok(nix::sys::wait::WaitStatus::Exited(_, 0))
+        ),
+        Err(_errno) => false,
+    }
+}
+
+fn cgroup_layout(root: bool) -> CgroupLayout {
+    let base = Path::new("/sys/fs/cgroup");
+    if base.join("cgroup.controllers").exists() {
+        let own = own_v2_cgroup();
+        let place = if root { base.to_path_buf() } else { base.join(own.trim_start_matches('/')) };
+        let listed = read(place.join("cgroup.controllers"));
+        if !root && nix::unistd::access(&place, nix::unistd::AccessFlags::W_OK).is_err() {
+            return CgroupLayout::None;
+        }
+        return CgroupLayout::V2 {
+            controllers: listed.split_whitespace().map(str::to_owned).collect(),
+        };
+    }
+    if !root {
+        return CgroupLayout::None;
+    }
+    let known = ["memory", "pids", "cpu", "cpuacct", "devices", "blkio"];
+    let controllers: Vec<String> = known
+        .iter()
+        .filter(|name| base.join(name).join("cgroup.procs").exists())
+        .map(|name| (*name).to_owned())
+        .collect();
+    if controllers.is_empty() {
+        return CgroupLayout::None;
+    }
+    CgroupLayout::V1 { controllers, unified: base.join("unified/cgroup.procs").exists() }
+}
+
+/// Path of our own v2 cgroup below its mount point, `/` at the root.
+pub fn own_v2_cgroup() -> String {
+    read("/proc/self/cgroup")
+        .lines()
+        .find_map(|line| line.strip_prefix("0::"))
+        .unwrap_or("/")
+        .to_owned()
+}
+
+fn features(facts: &HostFacts, root: bool) -> Vec<Feature> {
+    let row = |name: &str, present: bool, found: String, why: &str, fix: &str| Feature {
+        name: name.to_owned(),
+        present,
+        found,
+        why: why.to_owned(),
+        fix: if present { String::new() } else { fix.to_owned() },
+    };
+    let cgroup = |name: &str| facts.cgroups.has(name);
+    vec![
+        row(
+            "root",
+            root,
+            format!("euid {}", nix::unistd::geteuid()),
+            "leased uid ranges and hard cgroup limits",
+            "start sandboxd as root (its network-facing part drops all privileges)",
+        ),
+        row(
+            "user_namespaces",
+            facts.user_namespaces,
+            format!("max {}", read("/proc/sys/user/max_user_namespaces")),
+            "every sandbox has a user namespace of its own",
+            "sysctl user.max_user_namespaces=65536; on Ubuntu also \
+             kernel.apparmor_restrict_unprivileged_userns=0 or an AppArmor profile for sandboxd",
+        ),
+        row(
+            "landlock",
+            facts.landlock_abi > 0,
+            format!("ABI {}", facts.landlock_abi),
+            "the second lock on files, signals and abstract sockets",
+            "a kernel with CONFIG_SECURITY_LANDLOCK and `landlock` in the lsm= list",
+        ),
+        row(
+            "seccomp_notify",
+            facts.seccomp_notify,
+            read("/proc/sys/kernel/seccomp/actions_avail"),
+            "denied system calls are told with their number",
+            "a kernel of version 5.0 or later with CONFIG_SECCOMP_FILTER",
+        ),
+        row(
+            "cgroup_memory",
+            cgroup("memory"),
+            format!("{:?}", facts.cgroups),
+            "hard memory limit and the true cause of an out-of-memory death",
+            "root, or a user session with Delegate=memory",
+        ),
+        row(
+            "cgroup_pids",
+            cgroup("pids"),
+            String::new(),
+            "hard limit on processes and threads",
+            "root, or a user session with Delegate=pids",
+        ),
+        row(
+            "cgroup_cpu",
+            cgroup("cpu"),
+            String::new(),
+            "CPU bandwidth and throttling figures",
+            "root, or a user session with Delegate=cpu",
+        ),
+    ]
+}

@@ -1,0 +1,311 @@
+//! Writing and reading the payload's files, done by children that are the payload's user and sit
+//! in its cgroups: whatever a path leads to, it cannot reach more than the payload itself.
+
+use std::io::{Read, Write};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use nix::errno::Errno;
+use nix::fcntl::{OFlag, OpenHow, ResolveFlag, openat2};
+use nix::sys::stat::{Mode as FileMode, fchmod, mkdirat};
+
+use super::child::ChildFrame;
+use crate::packet;
+use crate::steps::command::{self, Command};
+use crate::wire::{Archive, ArchiveFile, CollectProblem, CollectSpec, CollectedFile};
+
+/// Where files live.
+pub(super) const WORKSPACE: &str = "/workspace";
+/// Entries looked at for wildcards, so that a million files cannot keep us busy.
+const ENTRIES_MAX: usize = 200_000;
+
+fn beneath(flags: OFlag, mode: u32) -> OpenHow {
+    let resolve =
+        ResolveFlag::RESOLVE_BENEATH | ResolveFlag::RESOLVE_NO_SYMLINKS | ResolveFlag::RESOLVE_NO_MAGICLINKS;
+    OpenHow::new()
+        .flags(flags | OFlag::O_CLOEXEC)
+        .mode(FileMode::from_bits_truncate(mode))
+        .resolve(resolve)
+}
+
+fn workspace() -> Result<OwnedFd, Errno> {
+    nix::fcntl::open(
+        WORKSPACE,
+        OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC,
+        FileMode::empty(),
+    )
+}
+
+/// Body of the child that writes files. Its exit code is 0 if it could tell how it went.
+pub(super) fn stage(mut command: Command, archive: OwnedFd, report: BorrowedFd<'_>) -> i32 {
+    let frame = match command::become_payload(&mut command) {
+        Ok(()) => write_all(archive),
+        Err(error) => ChildFrame::StageFailed { path: String::new(), errno: error.errno as i32 },
+    };
+    i32::from(packet::send(report, &frame, &[]).is_err())
+}
+
+fn write_all(archive: OwnedFd) -> ChildFrame {
+    let failed = |path: &str, errno: Errno| ChildFrame::StageFailed {
+        path: path.to_owned(),
+        errno: errno as i32,
+    };
+    let archive: Archive = match packet::unseal(archive) {
+        Ok(archive) => archive,
+        Err(error) => return failed("", error.errno()),
+    };
+    let root = match workspace() {
+        Ok(root) => root,
+        Err(errno) => return failed(WORKSPACE, errno),
+    };
+    let mut bytes = 0u64;
+    for file in &archive.files {
+        if let Err(errno) = write_one(&root, file) {
+            return failed(&file.path, errno);
+        }
+        bytes = bytes.saturating_add(file.content.len() as u64);
+    }
+    ChildFrame::Staged { files: u32::try_from(archive.files.len()).unwrap_or(u32::MAX), bytes }
+}
+
+fn write_one(root: &OwnedFd, file: &ArchiveFile) -> Result<(), Errno> {
+    let path = Path::new(&file.path);
+    let plain = path.components().all(|part| matches!(part, std::path::Component::Normal(_)));
+    if file.path.is_empty() || !plain {
+        return Err(Errno::EINVAL);
+    }
+    let mut made = PathBuf::new();
+    for parent in path.parent().into_iter().flat_map(Path::components) {
+        made.push(parent);
+        match mkdirat(root, &made, FileMode::from_bits_truncate(0o755)) {
+            Ok(()) | Err(Errno::EEXIST) => {}
+            Err(errno) => return Err(errno),
+        }
+    }
+    let flags = OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_TRUNC | OFlag::O_NOFOLLOW;
+    let fd = openat2(root, path, beneath(flags, 0o600))?;
+    let mut out = std::fs::File::from(fd);
+    out.write_all(&file.content)
+        .map_err(|error| error.raw_os_error().map_or(Errno::EIO, Errno::from_raw))?;
+    fchmod(out.as_fd(), FileMode::from_bits_truncate(file.mode & 0o777))
+}
+
+/// Body of the child that reads files into a pipe.
+pub(super) fn collect(
+    mut command: Command,
+    spec: OwnedFd,
+    pipe: OwnedFd,
+    report: BorrowedFd<'_>,
+) -> i32 {
+    let mut collector = Collector { pipe: pipe.into(), files: 0, bytes: 0, problems: Vec::new() };
+    match command::become_payload(&mut command) {
+        Ok(()) => match packet::unseal::<CollectSpec>(spec) {
+            Ok(spec) => collector.run(&spec),
+            Err(error) => collector.problem("", &error.to_string()),
+        },
+        Err(error) => collector.problem("", &error.to_string()),
+    }
+    let frame =
+        ChildFrame::Collected { files: collector.files, problems: collector.problems.split_off(0) };
+    drop(collector);
+    i32::from(packet::send(report, &frame, &[]).is_err())
+}
+
+/// Problems told one by one; a program can make any number of unreadable files.
+const PROBLEMS_MAX: usize = 256;
+
+/// Why one file is not returned.
+#[derive(Debug, thiserror::Error)]
+enum Unreadable {
+    #[error("is or leads through a symbolic link")]
+    Link,
+    #[error("is not a regular file")]
+    Kind,
+    #[error("has {bytes} bytes, {left} are left of the cap")]
+    Size { bytes: u64, left: u64 },
+    #[error("is beyond the cap of {max} files")]
+    Count { max: u32 },
+    #[error("{}", .0.desc())]
+    Os(Errno),
+    #[error("cannot be read: {0}")]
+    Io(std::io::Error),
+    #[error("cannot be encoded")]
+    Encoding,
+}
+
+struct Collector {
+    pipe: std::fs::File,
+    files: u32,
+    bytes: u64,
+    problems: Vec<CollectProblem>,
+}
+
+impl Collector {
+    fn problem(&mut self, path: &str, reason: &str) {
+        if self.problems.len() < PROBLEMS_MAX {
+            let cut = path.chars().take(128).collect();
+            self.problems.push(CollectProblem { path: cut, reason: reason.to_owned() });
+        }
+    }
+
+    fn run(&mut self, spec: &CollectSpec) {
+        let root = match workspace() {
+            Ok(root) => root,
+            Err(errno) => return self.problem(WORKSPACE, errno.desc()),
+        };
+        for pattern in &spec.patterns {
+            if pattern.contains(['*', '?']) {
+                let found = matches_below(Path::new(WORKSPACE), pattern);
+                if found.is_empty() {
+                    self.problem(pattern, "matches no file");
+                }
+                for path in found {
+                    self.send(&root, &path, spec);
+                }
+            } else {
+                self.send(&root, Path::new(pattern), spec);
+            }
+        }
+    }
+
+    fn send(&mut self, root: &OwnedFd, path: &Path, spec: &CollectSpec) {
+        let shown = path.to_string_lossy().into_owned();
+        match self.send_one(root, path, spec) {
+            Ok(()) => {}
+            Err(reason) => self.problem(&shown, &reason.to_string()),
+        }
+    }
+
+    fn send_one(&mut self, root: &OwnedFd, path: &Path, spec: &CollectSpec) -> Result<(), Unreadable> {
+        // Non-blocking and no-follow: a FIFO, device or link in place of a file must not hold us.
+        let flags = OFlag::O_RDONLY | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK;
+        let fd = openat2(root, path, beneath(flags, 0)).map_err(|errno| match errno {
+            Errno::ELOOP | Errno::EXDEV => Unreadable::Link,
+            other => Unreadable::Os(other),
+        })?;
+        let file = std::fs::File::from(fd);
+        let meta = file.metadata().map_err(Unreadable::Io)?;
+        if !meta.is_file() {
+            return Err(Unreadable::Kind);
+        }
+        let left = spec.bytes_max.saturating_sub(self.bytes);
+        if meta.size() > left {
+            return Err(Unreadable::Size { bytes: meta.size(), left });
+        }
+        if self.files >= spec.files_max {
+            return Err(Unreadable::Count { max: spec.files_max });
+        }
+        let mut content = Vec::new();
+        // The file may still grow: never more than the cap.
+        file.take(left).read_to_end(&mut content).map_err(Unreadable::Io)?;
+        self.bytes = self.bytes.saturating_add(content.len() as u64);
+        self.files = self.files.saturating_add(1);
+        let collected = CollectedFile {
+            path: path.as_os_str().as_bytes().to_vec(),
+            mode: meta.permissions().mode() & 0o777,
+            content,
+        };
+        let encoded = postcard::to_stdvec(&collected).map_err(|_error| Unreadable::Encoding)?;
+        let length = u32::try_from(encoded.len()).map_err(|_wide| Unreadable::Encoding)?;
+        self.pipe.write_all(&length.to_le_bytes()).map_err(Unreadable::Io)?;
+        self.pipe.write_all(&encoded).map_err(Unreadable::Io)
+    }
+}
+
+/// Relative paths of regular files below `root` that match, in sorted order.
+fn matches_below(root: &Path, pattern: &str) -> Vec<PathBuf> {
+    let parts: Vec<&str> = pattern.split('/').filter(|part| !part.is_empty()).collect();
+    let mut found = Vec::new();
+    let mut folders = vec![PathBuf::new()];
+    let mut seen = 0usize;
+    while let Some(folder) = folders.pop() {
+        let Ok(entries) = std::fs::read_dir(root.join(&folder)) else { continue };
+        for entry in entries.flatten() {
+            seen += 1;
+            if seen > ENTRIES_MAX {
+                found.sort();
+                return found;
+            }
+            let path = folder.join(entry.file_name());
+            let Ok(kind) = entry.file_type() else { continue };
+            if kind.is_dir() {
+                folders.push(path);
+            } else if kind.is_file() && path_matches(&parts, &path) {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+fn path_matches(parts: &[&str], path: &Path) -> bool {
+    let names: Vec<String> =
+        path.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    parts_match(parts, &names)
+}
+
+fn parts_match(parts: &[&str], names: &[&str]) -> bool {
+    match (parts.split_first(), names.split_first()) {
+        (None, None) => true,
+        (Some((&"**", rest)), None) => parts_match(rest, names),
+        (Some((&"**", rest)), Some((_, tail))) => {
+            parts_match(rest, names) || parts_match(parts, tail)
+        }
+        (Some((part, rest)), Some((name, tail))) => {
+            name_matches(part.as_bytes(), name.as_bytes()) && parts_match(rest, tail)
+        }
+        _ => false,
+    }
+}
+
+/// `*` and `?` within one name; iterative, so that no pattern is slow.
+fn name_matches(pattern: &[u8], name: &[u8]) -> bool {
+    let (mut p, mut n, mut star) = (0, 0, None);
+    while n < name.len() {
+        match pattern.get(p) {
+            Some(b'*') => {
+                star = Some((p, n));
+                p += 1;
+            }
+            Some(byte) if *byte == b'?' || Some(byte) == name.get(n) => {
+                p += 1;
+                n += 1;
+            }
+            _ => match star {
+                Some((star_p, star_n)) => {
+                    p = star_p + 1;
+                    n = star_n + 1;
+                    star = Some((star_p, n));
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern.get(p..).is_some_and(|rest| rest.iter().all(|byte| *byte == b'*'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{name_matches, parts_match};
+
+    #[test]
+    fn wildcards_match_within_a_name() {
+        assert!(name_matches(b"*.txt", b"a.txt"));
+        assert!(name_matches(b"a?c*", b"abcd"));
+        assert!(name_matches(b"*", b""));
+        assert!(!name_matches(b"*.txt", b"a.txt2"));
+        assert!(!name_matches(b"?", b""));
+    }
+
+    #[test]
+    fn double_star_crosses_folders_and_single_does_not() {
+        assert!(parts_match(&["**", "x"], &["a", "b", "x"]));
+        assert!(parts_match(&["**", "x"], &["x"]));
+        assert!(parts_match(&["a", "**"], &["a", "b", "c"]));
+        assert!(!parts_match(&["*", "x"], &["a", "b", "x"]));
+    }
+}

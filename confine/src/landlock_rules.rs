@@ -1,0 +1,90 @@
+//! The Landlock ruleset of a sandbox, made once by pid 1 and laid on every command.
+//!
+//! The second lock on files (the mount namespace is the first), and on signals and abstract
+//! sockets where the kernel has those scopes.
+
+use landlock::{
+    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, PathFd,
+    Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr, Scope,
+};
+use nix::errno::Errno;
+
+use crate::plan::{NetworkPlan, Plan};
+use crate::steps::StepError;
+
+/// The newest ABI whose rights are named here; a newer kernel is used up to this one.
+const ABI_MAX: u32 = 7;
+
+fn abi(level: u32) -> ABI {
+    match level.min(ABI_MAX) {
+        0 => ABI::Unsupported,
+        1 => ABI::V1,
+        2 => ABI::V2,
+        3 => ABI::V3,
+        4 => ABI::V4,
+        5 => ABI::V5,
+        6 => ABI::V6,
+        _ => ABI::V7,
+    }
+}
+
+fn failed<E: std::fmt::Display>(doing: &str) -> impl FnOnce(E) -> StepError {
+    move |error| StepError { doing: format!("{doing}: {error}"), errno: Errno::EINVAL }
+}
+
+/// Builds the ruleset for `plan` with everything the kernel's ABI `level` can handle.
+pub(crate) fn build(plan: &Plan, level: u32) -> Result<RulesetCreated, StepError> {
+    let abi = abi(level);
+    let mut ruleset = Ruleset::default()
+        .set_compatibility(CompatLevel::HardRequirement)
+        .handle_access(AccessFs::from_all(abi))
+        .map_err(failed("handle file access"))?;
+    if plan.network == NetworkPlan::Sealed && level >= 4 {
+        ruleset = ruleset
+            .handle_access(AccessNet::from_all(abi))
+            .map_err(failed("handle network access"))?;
+    }
+    if level >= 6 {
+        ruleset = ruleset
+            .scope(Scope::from_all(abi))
+            .map_err(failed("scope signals and abstract sockets"))?;
+    }
+    let mut created = ruleset.create().map_err(failed("create the ruleset"))?;
+    for (path, access) in grants(plan, abi) {
+        let Ok(fd) = PathFd::new(&path) else {
+            // Not in this image: nothing to grant. Denial is the default.
+            continue;
+        };
+        let access = if std::path::Path::new(&path).is_dir() {
+            access
+        } else {
+            access & AccessFs::from_file(abi)
+        };
+        created = created
+            .add_rule(PathBeneath::new(fd, access))
+            .map_err(failed(&format!("grant {path}")))?;
+    }
+    Ok(created)
+}
+
+/// Path, rights pairs; rights of nested paths add up.
+fn grants(plan: &Plan, abi: ABI) -> Vec<(String, BitFlags<AccessFs>)> {
+    let handled = AccessFs::from_all(abi);
+    let read = AccessFs::ReadFile | AccessFs::ReadDir;
+    let write = handled & !(BitFlags::from(AccessFs::Execute) | AccessFs::MakeChar | AccessFs::MakeBlock);
+    // Names of folders are no secret: all there is in the tree was put there for the sandbox.
+    let mut grants = vec![("/".to_owned(), BitFlags::from(AccessFs::ReadDir))];
+    for path in &plan.files.read {
+        grants.push((path.clone(), read));
+    }
+    for path in &plan.files.write {
+        grants.push((path.clone(), write));
+    }
+    for path in &plan.files.execute {
+        grants.push((path.clone(), read | AccessFs::Execute));
+    }
+    // Devices can be used, not made, renamed or removed.
+    let device = (read | AccessFs::WriteFile | AccessFs::IoctlDev | AccessFs::Truncate) & handled;
+    grants.push(("/dev".to_owned(), device));
+    grants
+}
