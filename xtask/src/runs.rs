@@ -196,8 +196,9 @@ fn run_tests(root: &Path, packages: &[&str], environment: &Environment) -> Resul
             .args(["nextest", "run", "--no-fail-fast"])
             .args(packages);
     } else {
+        // `--tests` means every target that has tests: libraries and programs too.
         cargo
-            .args(["test", "--no-fail-fast", "--lib", "--bins", "--tests"])
+            .args(["test", "--no-fail-fast", "--tests"])
             .args(packages);
     }
     let watched = shell::watch(&mut cargo)?;
