@@ -4,6 +4,9 @@
 //! policy (lists that are sets are sorted by `resolve`). It does not depend on how the JSON
 //! library orders its maps.
 
+#[cfg(test)]
+mod tests;
+
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 

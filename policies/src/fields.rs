@@ -4,7 +4,7 @@
 //! Paths of list entries carry no index: `network.allow.host`, `grant.when.signed_by`.
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 /// What can be written for a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -21,9 +21,12 @@ pub mod narrow;
 pub mod parse;
 mod path;
 pub mod policy;
+pub mod reference;
 pub mod resolve;
 pub mod size;
 pub mod syscalls;
+#[cfg(test)]
+mod testing;
 
 pub use catalog::{Catalog, CatalogEntry, CatalogError};
 pub use diff::{Change, Direction, diff};

@@ -5,6 +5,9 @@
 //! [`MINIMUMS`]) and the policy's maximum; nothing is ever clamped.
 //! This module does not know how a limit is enforced.
 
+#[cfg(test)]
+mod tests;
+
 use serde::{Deserialize, Serialize};
 
 use crate::policy::Policy;

@@ -173,61 +173,36 @@ fn refused_fields(policy: &Policy, report: &mut Report<'_>) {
 }
 
 fn unusable_limits(policy: &Policy, report: &mut Report<'_>) {
-    let (limits, defaults) = (&policy.limits, &policy.defaults);
-    let rows = [
-        (
-            "limits.wall_ms_max",
-            limits.wall_ms_max,
-            MINIMUMS.wall_ms_max,
-        ),
-        ("limits.cpu_ms_max", limits.cpu_ms_max, MINIMUMS.cpu_ms_max),
-        (
-            "limits.cpu_millicores_max",
-            limits.cpu_millicores_max,
-            MINIMUMS.cpu_millicores_max,
-        ),
-        (
-            "limits.memory_bytes_max",
-            limits.memory_bytes_max,
-            MINIMUMS.memory_bytes_max,
-        ),
-        ("limits.pids_max", limits.pids_max, MINIMUMS.pids_max),
-        (
-            "limits.disk_bytes_max",
-            limits.disk_bytes_max,
-            MINIMUMS.disk_bytes_max,
-        ),
-        ("limits.files_max", limits.files_max, MINIMUMS.files_max),
-        (
-            "limits.output_bytes_max",
-            limits.output_bytes_max,
-            MINIMUMS.output_bytes_max,
-        ),
-        (
-            "limits.output_bytes_total_max",
-            limits.output_bytes_total_max,
-            MINIMUMS.output_bytes_total_max,
-        ),
-        (
-            "limits.open_files_max",
-            limits.open_files_max,
-            MINIMUMS.open_files_max,
-        ),
-    ];
-    for (field, value, min) in rows {
-        if value < min {
-            let message = format!(
-                "{field} = {value} is below the least usable value {min}, so every run is refused"
-            );
-            report.add(
-                Severity::Error,
-                field,
-                message,
-                format!("set it to {min} or more"),
-            );
-        }
+    macro_rules! limits {
+        ($($name:ident),*) => {
+            [$((concat!("limits.", stringify!($name)), policy.limits.$name, MINIMUMS.$name)),*]
+        };
     }
-    let rows = [
+    let limits = limits!(
+        wall_ms_max,
+        cpu_ms_max,
+        cpu_millicores_max,
+        memory_bytes_max,
+        pids_max,
+        disk_bytes_max,
+        files_max,
+        output_bytes_max,
+        output_bytes_total_max,
+        open_files_max
+    );
+    for (field, value, min) in limits.into_iter().filter(|(_, value, min)| value < min) {
+        let message = format!(
+            "{field} = {value} is below the least usable value {min}, so every run is refused"
+        );
+        report.add(
+            Severity::Error,
+            field,
+            message,
+            format!("set it to {min} or more"),
+        );
+    }
+    let defaults = &policy.defaults;
+    let defaults = [
         ("defaults.wall_ms", defaults.wall_ms, MINIMUMS.wall_ms_max),
         ("defaults.cpu_ms", defaults.cpu_ms, MINIMUMS.cpu_ms_max),
         (
@@ -236,13 +211,12 @@ fn unusable_limits(policy: &Policy, report: &mut Report<'_>) {
             MINIMUMS.memory_bytes_max,
         ),
     ];
-    for (field, value, min) in rows {
-        if value < min {
-            let message = format!(
-                "{field} = {value} is below the least usable value {min}, so a request that names none is refused"
-            );
-            report.warn(field, message, "set a default within the limit");
-        }
+    for (field, value, min) in defaults.into_iter().filter(|(_, value, min)| value < min) {
+        let message = format!(
+            "{field} = {value} is below the least usable value {min}, so a request that names \
+             none is refused"
+        );
+        report.warn(field, message, "set a default within the limit");
     }
 }
 
@@ -322,16 +296,12 @@ fn odd_files(policy: &Policy, report: &mut Report<'_>) {
             "name the folders of the interpreter, such as \"/usr\"",
         );
     }
-    for (index, path) in files.execute.iter().enumerate() {
+    for path in &files.execute {
         if !is_below_any(path, &files.read) && !is_below_any(path, &files.write) {
             let message = format!(
                 "files.execute has {path}, which may not be read: scripts and libraries there cannot load"
             );
-            report.warn(
-                &format!("files.execute[{index}]"),
-                message,
-                "add it to files.read",
-            );
+            report.warn("files.execute", message, "add it to files.read");
         }
     }
     let system = [

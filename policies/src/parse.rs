@@ -85,6 +85,16 @@ fn explain_error(text: &str, error: &toml::de::Error) -> ParseError {
     } else if let Some(word) = quoted_after(raw, "unknown variant `") {
         let hint = word_hint(&at, word);
         (at, format!("unknown value \"{word}\""), hint)
+    } else if raw == "duplicate key" {
+        let name = error
+            .span()
+            .and_then(|span| text.get(span))
+            .unwrap_or_default();
+        (
+            name.to_owned(),
+            raw.to_owned(),
+            Some("write each field and each table once".to_owned()),
+        )
     } else {
         let hint = field(&at).and_then(kind_hint);
         (at, raw.lines().collect::<Vec<_>>().join(", "), hint)

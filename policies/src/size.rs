@@ -2,6 +2,9 @@
 //!
 //! It knows nothing of fields; a caller adds the name of the field to the error.
 
+#[cfg(test)]
+mod tests;
+
 /// A size that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
