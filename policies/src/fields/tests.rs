@@ -13,12 +13,8 @@ pub(crate) fn leaves(document: &Document) -> BTreeSet<String> {
         match value {
             serde_json::Value::Object(map) => {
                 for (key, member) in map {
-                    let path = if path.is_empty() {
-                        key.clone()
-                    } else {
-                        format!("{path}.{key}")
-                    };
-                    walk(member, &path, found);
+                    let path = format!("{path}.{key}");
+                    walk(member, path.trim_start_matches('.'), found);
                 }
             }
             serde_json::Value::Array(items) if items.iter().any(serde_json::Value::is_object) => {

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::document::Document;
-use crate::policy::{DenyAction, NetworkPolicy, RunAs};
+use crate::policy::{AuditFailure, DenyAction, NetworkPolicy, RunAs};
 use crate::resolve::resolve_all;
 use crate::testing::{builtin, catalog_with, document, policy};
 
@@ -21,85 +21,29 @@ const PATHS: &[&str] = &[
 ];
 const CALLS: &[&str] = &["splice", "ptrace", "mbind", "kcmp", "shmget", "mount"];
 
+/// Acts by name, for those that a policy lets happen.
+#[derive(Default)]
+struct Acts(Vec<String>);
+
+impl Acts {
+    fn add(&mut self, allowed: bool, name: String) {
+        if allowed {
+            self.0.push(name);
+        }
+    }
+}
+
 /// Single acts that `policy` lets happen, by name.
 fn acts(policy: &Policy) -> Vec<String> {
-    let mut acts = Vec::new();
-    let mut add = |allowed: bool, name: String| {
-        if allowed {
-            acts.push(name);
-        }
-    };
-    let limits = serde_json::to_value(policy.limits).expect("limits");
-    for (name, value) in limits.as_object().expect("an object") {
-        let most = match value.as_u64() {
-            Some(0) if name == "io_bytes_per_second_max" => u64::MAX,
-            value => value.expect("a number"),
-        };
-        for number in 1..=5_u64 {
-            add(number <= most, format!("{name} {number}"));
-        }
-    }
-    let below = |path: &str, list: &[String]| {
-        list.iter()
-            .any(|above| path == above || path.starts_with(&format!("{above}/")))
-    };
-    for path in PATHS {
-        let files = &policy.files;
-        add(below(path, &files.read), format!("read {path}"));
-        add(below(path, &files.write), format!("write {path}"));
-        add(below(path, &files.execute), format!("execute {path}"));
-        let both = below(path, &files.write) && below(path, &files.execute);
-        add(
-            both && !files.writable_noexec,
-            format!("execute own {path}"),
-        );
-    }
-    for call in CALLS {
-        let from = profile_with(call);
-        let in_profile = from.is_some_and(|from| from <= policy.syscalls.profile);
-        let listed = policy.syscalls.allow.iter().any(|name| name == call);
-        add(in_profile || listed, format!("call {call}"));
-    }
-    add(
-        policy.syscalls.deny_action == DenyAction::Errno,
-        "survive a denied call".to_owned(),
-    );
-    for reach in reaches(&policy.network) {
-        add(true, reach);
-    }
-    for digit in ["a", "b", "c"] {
-        let code = &policy.code;
-        let digest = digit.repeat(64);
-        let free = code.mode != CodeMode::Allowlist;
-        add(
-            free || code.allow_sha256.contains(&digest),
-            format!("load {digit}"),
-        );
-        add(
-            free || code.allow_signers.contains(&digest),
-            format!("load signed {digit}"),
-        );
-        add(
-            free || code.exec_allow_sha256.contains(&digest),
-            format!("exec {digit}"),
-        );
-    }
-    for module in ["ctypes", "os", "socket"] {
-        let denied = policy.code.imports_deny.iter().any(|name| name == module);
-        add(!denied, format!("import {module}"));
-    }
-    for grant in &policy.grants {
-        let key = &grant.when.signed_by;
-        for reach in grant.network.iter().flat_map(reaches) {
-            add(true, format!("{key}: {reach}"));
-        }
-        for secret in &grant.secrets {
-            add(true, format!("{key}: secret {secret}"));
-        }
-        add(grant.gpu, format!("{key}: gpu"));
-    }
-    add(policy.process.run_as == RunAs::Root, "be root".to_owned());
-    add(policy.gpu.enabled, "gpu".to_owned());
+    let mut acts = Acts::default();
+    spend(policy, &mut acts);
+    touch_files(policy, &mut acts);
+    make_calls(policy, &mut acts);
+    load_code(policy, &mut acts);
+    use_grants(policy, &mut acts);
+    acts.0.extend(reaches(&policy.network));
+    acts.add(policy.process.run_as == RunAs::Root, "be root".to_owned());
+    acts.add(policy.gpu.enabled, "gpu".to_owned());
     for control in ["landlock", "seccomp", "cgroup", "other"] {
         let listed = policy
             .enforcement
@@ -107,17 +51,94 @@ fn acts(policy: &Policy) -> Vec<String> {
             .iter()
             .any(|name| name == control);
         let all = policy.enforcement.default == Enforcement::Degradable;
-        add(all || listed, format!("miss {control}"));
+        acts.add(all || listed, format!("miss {control}"));
     }
-    add(
-        quoted(&policy.audit.on_failure) == "\"degrade\"",
-        "go unrecorded".to_owned(),
-    );
-    add(
+    let unrecorded = policy.audit.on_failure == AuditFailure::Degrade;
+    acts.add(unrecorded, "go unrecorded".to_owned());
+    acts.add(
         policy.verify.shared_reward,
         "earn by a shared verdict".to_owned(),
     );
-    acts
+    acts.0
+}
+
+fn spend(policy: &Policy, acts: &mut Acts) {
+    let limits = serde_json::to_value(policy.limits).expect("limits");
+    for (name, value) in limits.as_object().expect("an object") {
+        let most = match value.as_u64() {
+            Some(0) if name == "io_bytes_per_second_max" => u64::MAX,
+            value => value.expect("a number"),
+        };
+        for number in 1..=5_u64 {
+            acts.add(number <= most, format!("{name} {number}"));
+        }
+    }
+}
+
+fn touch_files(policy: &Policy, acts: &mut Acts) {
+    let below = |path: &str, list: &[String]| {
+        list.iter()
+            .any(|above| path == above || path.starts_with(&format!("{above}/")))
+    };
+    let files = &policy.files;
+    for path in PATHS {
+        acts.add(below(path, &files.read), format!("read {path}"));
+        acts.add(below(path, &files.write), format!("write {path}"));
+        acts.add(below(path, &files.execute), format!("execute {path}"));
+        let both = below(path, &files.write) && below(path, &files.execute);
+        acts.add(
+            both && !files.writable_noexec,
+            format!("execute own {path}"),
+        );
+    }
+}
+
+fn make_calls(policy: &Policy, acts: &mut Acts) {
+    for call in CALLS {
+        let from = profile_with(call);
+        let in_profile = from.is_some_and(|from| from <= policy.syscalls.profile);
+        let listed = policy.syscalls.allow.iter().any(|name| name == call);
+        acts.add(in_profile || listed, format!("call {call}"));
+    }
+    let survives = policy.syscalls.deny_action == DenyAction::Errno;
+    acts.add(survives, "survive a denied call".to_owned());
+}
+
+fn load_code(policy: &Policy, acts: &mut Acts) {
+    let code = &policy.code;
+    let free = code.mode != CodeMode::Allowlist;
+    for digit in ["a", "b", "c"] {
+        let digest = digit.repeat(64);
+        acts.add(
+            free || code.allow_sha256.contains(&digest),
+            format!("load {digit}"),
+        );
+        acts.add(
+            free || code.allow_signers.contains(&digest),
+            format!("load signed {digit}"),
+        );
+        acts.add(
+            free || code.exec_allow_sha256.contains(&digest),
+            format!("exec {digit}"),
+        );
+    }
+    for module in ["ctypes", "os", "socket"] {
+        let denied = code.imports_deny.iter().any(|name| name == module);
+        acts.add(!denied, format!("import {module}"));
+    }
+}
+
+fn use_grants(policy: &Policy, acts: &mut Acts) {
+    for grant in &policy.grants {
+        let key = &grant.when.signed_by;
+        for reach in grant.network.iter().flat_map(reaches) {
+            acts.add(true, format!("{key}: {reach}"));
+        }
+        for secret in &grant.secrets {
+            acts.add(true, format!("{key}: secret {secret}"));
+        }
+        acts.add(grant.gpu, format!("{key}: gpu"));
+    }
 }
 
 fn reaches(network: &NetworkPolicy) -> Vec<String> {
@@ -135,11 +156,12 @@ fn reaches(network: &NetworkPolicy) -> Vec<String> {
             if !(path == prefix || path.starts_with(&format!("{prefix}/"))) {
                 continue;
             }
-            for port in &rule.ports {
-                for method in &rule.methods {
-                    reaches.push(format!("reach {method} {}:{port}{path}", rule.host));
-                }
-            }
+            let each = rule.ports.iter().flat_map(|port| {
+                rule.methods
+                    .iter()
+                    .map(move |method| format!("reach {method} {}:{port}{path}", rule.host))
+            });
+            reaches.extend(each);
         }
     }
     reaches

@@ -15,87 +15,90 @@ fn reads_the_full_document() {
     assert_eq!(parse(""), Ok(Document::default()));
 }
 
+/// A text and the start of its error.
+const ERRORS: &[(&str, &str)] = &[
+    (
+        "nam = \"x\"\n",
+        "line 1, column 1, nam: unknown field `nam`; did you mean `name`?",
+    ),
+    (
+        "[limits]\n\n  pid_max = 3\n",
+        "line 3, column 3, limits.pid_max: unknown field `pid_max`; did you mean `pids_max`?",
+    ),
+    (
+        "limits.pid_max = 3\n",
+        "line 1, column 8, limits.pid_max: unknown field `pid_max`; did you mean `pids_max`?",
+    ),
+    (
+        "[files]\npids_max = 3\n",
+        "line 2, column 1, files.pids_max: unknown field `pids_max`; did you mean `limits.pids_max`?",
+    ),
+    (
+        "[gpu]\nquota = 3\n",
+        "line 2, column 1, gpu.quota: unknown field `quota`; known here: enabled",
+    ),
+    (
+        "[limts]\npids_max = 1\n",
+        "line 1, column 2, limts: unknown field `limts`; did you mean `limits`?",
+    ),
+    (
+        "[network]\nallow = [{ host = \"a\" }, { hst = \"b\" }]\n",
+        "line 2, column 28, network.allow[1].hst: unknown field `hst`; did you mean `host`?",
+    ),
+    (
+        "[[grant]]\nwhen = { signed = \"k\" }\n",
+        "line 2, column 10, grant[0].when.signed: unknown field `signed`; known here: signed_by",
+    ),
+    (
+        "[syscalls]\nprofile = \"srict\"\n",
+        "line 2, column 11, syscalls.profile: unknown value \"srict\"; did you mean \"strict\"? it is one of strict, compat, debug",
+    ),
+    (
+        "[network]\nmode = \"internet\"\n",
+        "line 2, column 8, network.mode: unknown value \"internet\"; it is one of sealed, none, allowlist",
+    ),
+    (
+        "[limits]\npids_max = \"many\"\n",
+        "line 2, column 12, limits.pids_max: invalid type: string \"many\", expected u64; write a whole number, 0 or more",
+    ),
+    (
+        "[limits]\npids_max = -1\n",
+        "line 2, column 12, limits.pids_max: invalid value: integer `-1`, expected u64; write a whole number, 0 or more",
+    ),
+    (
+        "[limits]\nmemory_bytes_max = \"2 parsec\"\n",
+        "line 2, column 20, limits.memory_bytes_max: size \"2 parsec\" has the unknown unit \"parsec\"; use B, KiB",
+    ),
+    (
+        "[limits]\nmemory_bytes_max = -5\n",
+        "line 2, column 20, limits.memory_bytes_max: invalid value: integer `-5`, expected a size in bytes",
+    ),
+    (
+        "[limits]\nmemory_bytes_max = 1.5\n",
+        "line 2, column 20, limits.memory_bytes_max: invalid type: floating point `1.5`, expected a size in bytes",
+    ),
+    (
+        "[files]\nread = \"/usr\"\n",
+        "line 2, column 8, files.read: invalid type: string \"/usr\", expected a sequence; write a list of text",
+    ),
+    (
+        "[files]\nread = [\"/usr\", 3]\n",
+        "line 2, column 17, files.read[1]: invalid type: integer `3`, expected a string",
+    ),
+    (
+        "[gpu]\nenabled = 1\n",
+        "line 2, column 11, gpu.enabled: invalid type: integer `1`, expected a boolean; write true or false",
+    ),
+    (
+        "name = \"a\"\nname = \"b\"\n",
+        "line 2, column 1, name: duplicate key",
+    ),
+    ("[limits\n", "line 1, column 8: unclosed table"),
+];
+
 #[test]
 fn every_error_says_where_and_how_to_fix_it() {
-    for (text, expected) in [
-        (
-            "nam = \"x\"\n",
-            "line 1, column 1, nam: unknown field `nam`; did you mean `name`?",
-        ),
-        (
-            "[limits]\n\n  pid_max = 3\n",
-            "line 3, column 3, limits.pid_max: unknown field `pid_max`; did you mean `pids_max`?",
-        ),
-        (
-            "limits.pid_max = 3\n",
-            "line 1, column 8, limits.pid_max: unknown field `pid_max`; did you mean `pids_max`?",
-        ),
-        (
-            "[files]\npids_max = 3\n",
-            "line 2, column 1, files.pids_max: unknown field `pids_max`; did you mean `limits.pids_max`?",
-        ),
-        (
-            "[gpu]\nquota = 3\n",
-            "line 2, column 1, gpu.quota: unknown field `quota`; known here: enabled",
-        ),
-        (
-            "[limts]\npids_max = 1\n",
-            "line 1, column 2, limts: unknown field `limts`; did you mean `limits`?",
-        ),
-        (
-            "[network]\nallow = [{ host = \"a\" }, { hst = \"b\" }]\n",
-            "line 2, column 28, network.allow[1].hst: unknown field `hst`; did you mean `host`?",
-        ),
-        (
-            "[[grant]]\nwhen = { signed = \"k\" }\n",
-            "line 2, column 10, grant[0].when.signed: unknown field `signed`; known here: signed_by",
-        ),
-        (
-            "[syscalls]\nprofile = \"srict\"\n",
-            "line 2, column 11, syscalls.profile: unknown value \"srict\"; did you mean \"strict\"? it is one of strict, compat, debug",
-        ),
-        (
-            "[network]\nmode = \"internet\"\n",
-            "line 2, column 8, network.mode: unknown value \"internet\"; it is one of sealed, none, allowlist",
-        ),
-        (
-            "[limits]\npids_max = \"many\"\n",
-            "line 2, column 12, limits.pids_max: invalid type: string \"many\", expected u64; write a whole number, 0 or more",
-        ),
-        (
-            "[limits]\npids_max = -1\n",
-            "line 2, column 12, limits.pids_max: invalid value: integer `-1`, expected u64; write a whole number, 0 or more",
-        ),
-        (
-            "[limits]\nmemory_bytes_max = \"2 parsec\"\n",
-            "line 2, column 20, limits.memory_bytes_max: size \"2 parsec\" has the unknown unit \"parsec\"; use B, KiB",
-        ),
-        (
-            "[limits]\nmemory_bytes_max = -5\n",
-            "line 2, column 20, limits.memory_bytes_max: invalid value: integer `-5`, expected a size in bytes",
-        ),
-        (
-            "[limits]\nmemory_bytes_max = 1.5\n",
-            "line 2, column 20, limits.memory_bytes_max: invalid type: floating point `1.5`, expected a size in bytes",
-        ),
-        (
-            "[files]\nread = \"/usr\"\n",
-            "line 2, column 8, files.read: invalid type: string \"/usr\", expected a sequence; write a list of text",
-        ),
-        (
-            "[files]\nread = [\"/usr\", 3]\n",
-            "line 2, column 17, files.read[1]: invalid type: integer `3`, expected a string",
-        ),
-        (
-            "[gpu]\nenabled = 1\n",
-            "line 2, column 11, gpu.enabled: invalid type: integer `1`, expected a boolean; write true or false",
-        ),
-        (
-            "name = \"a\"\nname = \"b\"\n",
-            "line 2, column 1, name: duplicate key",
-        ),
-        ("[limits\n", "line 1, column 8: unclosed table"),
-    ] {
+    for (text, expected) in ERRORS {
         let found = error(text);
         assert!(
             found.starts_with(expected),

@@ -93,115 +93,118 @@ fn inherited_lists_fall_with_their_mode() {
     assert_eq!(rule.methods, ["GET", "HEAD"]);
 }
 
+/// A text and the start of its error.
+const ERRORS: &[(&str, &str)] = &[
+    ("", "name is missing; write the name of the policy"),
+    (
+        "name = \"Caps\"",
+        "name = \"Caps\" is not valid; write 1 to 64 of a-z, 0-9, `-`, `_` and `.`, with a letter or digit first",
+    ),
+    (
+        "name = \"x\"\nextends = \"pyton\"",
+        "extends = \"pyton\" names no policy of the catalog; known: base, build, node, python, shell; did you mean \"python\"?",
+    ),
+    (
+        "name = \"x\"\nextends = \"\"",
+        "extends = \"\" names no policy of the catalog; known: base, build, node, python, shell",
+    ),
+    (
+        "name = \"python\"\nextends = \"python\"",
+        "extends forms a cycle: python -> python; remove one extends",
+    ),
+    (
+        "name = \"x\"\nextends = \"python\"\n[limits]\npids_max = 65",
+        "limits.pids_max = 65 is wider than policy \"python\", which it extends and which allows 64; narrow it or leave it out",
+    ),
+    (
+        "name = \"x\"\nextends = \"python\"\n[files]\nread = [\"/usr/lib\", \"/root\"]",
+        "files.read = [\"/root\"] is wider than policy \"python\", which it extends and which allows [\"/bin\", \"/dev\", \"/etc\"",
+    ),
+    (
+        "name = \"x\"\nextends = \"python\"\n[network]\nmode = \"allowlist\"",
+        "network.mode = \"allowlist\" is wider than policy \"python\", which it extends and which allows \"none\"; narrow",
+    ),
+    (
+        "name = \"x\"\nextends = \"python\"\n[defaults]\nmemory_bytes = \"3 GiB\"",
+        "defaults.memory_bytes = 3221225472 is more than limits.memory_bytes_max = 2147483648; lower the default or raise the limit",
+    ),
+    (
+        "name = \"x\"\nextends = \"python\"\n[defaults]\nwall_ms = 39_999\ncpu_ms = 10_000",
+        "defaults.wall_ms = 39999 is less than 4 times defaults.cpu_ms = 10000; set wall_ms to 40000 or more, or lower cpu_ms",
+    ),
+    (
+        "name = \"x\"\n[files]\nread = [\"/usr\", \"usr/lib\"]",
+        "files.read[1] = \"usr/lib\" is not valid; write absolute paths without `.`, `..`, double or end slashes",
+    ),
+    (
+        "name = \"x\"\n[files]\nwrite = [\"/tmp/../etc\"]",
+        "files.write[0] = \"/tmp/../etc\" is not valid",
+    ),
+    (
+        "name = \"x\"\n[files]\nwrite = [\"/tmp/\"]",
+        "files.write[0] = \"/tmp/\" is not valid",
+    ),
+    (
+        "name = \"x\"\n[files]\nwrite = [\"/tmp\"]\nexecute = [\"/usr\", \"/tmp/bin\"]",
+        "files.execute[1] = \"/tmp/bin\" is not valid; write a path outside files.write, or writable_noexec = false",
+    ),
+    (
+        "name = \"x\"\n[syscalls]\nallow = [\"open at\"]",
+        "syscalls.allow[0] = \"open at\" is not valid; write names of system calls",
+    ),
+    (
+        "name = \"x\"\n[network]\nallow = [{ host = \"a.example\" }]",
+        "network.allow = 1 entries is not valid; write none, or mode = \"allowlist\"",
+    ),
+    (
+        "name = \"x\"\n[network]\nmode = \"allowlist\"\nallow = [{ ports = [1] }]",
+        "network.allow[0].host is missing; write the host name that may be reached",
+    ),
+    (
+        "name = \"x\"\n[network]\nmode = \"allowlist\"\nallow = [{ host = \"https://a\" }]",
+        "network.allow[0].host = \"https://a\" is not valid; write a host name in lower case",
+    ),
+    (
+        "name = \"x\"\n[network]\nmode = \"allowlist\"\nallow = [{ host = \"a\", ports = [] }]",
+        "network.allow[0].ports = [] is not valid; write at least one port",
+    ),
+    (
+        "name = \"x\"\n[network]\nmode = \"allowlist\"\nallow = [{ host = \"a\", methods = [\"get\"] }]",
+        "network.allow[0].methods = [\"get\"] is not valid; write at least one HTTP method",
+    ),
+    (
+        "name = \"x\"\n[network]\nmode = \"allowlist\"\nallow = [{ host = \"a\", path_prefix = \"x\" }]",
+        "network.allow[0].path_prefix = \"x\" is not valid; write an absolute path",
+    ),
+    (
+        "name = \"x\"\n[code]\nallow_sha256 = [\"abc\"]",
+        "code.allow_sha256[0] = \"abc\" is not valid; write 64 hexadecimal digits each",
+    ),
+    (
+        "name = \"x\"\n[code]\nimports_deny = [\"a..b\"]",
+        "code.imports_deny[0] = \"a..b\" is not valid; write module names",
+    ),
+    (
+        "name = \"x\"\n[[grant]]\ngpu = true",
+        "grant[0].when.signed_by is missing; write the name of the key",
+    ),
+    (
+        "name = \"x\"\n[[grant]]\nwhen = { signed_by = \"k\" }\nsecrets = [\"A-B\"]",
+        "grant[0].secrets[0] = \"A-B\" is not valid; write names of secrets",
+    ),
+    (
+        "name = \"x\"\nextends = \"python\"\n[[grant]]\nwhen = { signed_by = \"k\" }\ngpu = true",
+        "grant = [signed by \"k\": gpu] is wider than policy \"python\", which it extends and which allows []",
+    ),
+    (
+        "name = \"x\"\n[enforcement]\ndegradable = [\"\"]",
+        "enforcement.degradable[0] = \"\" is not valid; write names of controls",
+    ),
+];
+
 #[test]
 fn every_error_names_field_value_and_fix() {
-    for (text, expected) in [
-        ("", "name is missing; write the name of the policy"),
-        (
-            "name = \"Caps\"",
-            "name = \"Caps\" is not valid; write 1 to 64 of a-z, 0-9, `-`, `_` and `.`, with a letter or digit first",
-        ),
-        (
-            "name = \"x\"\nextends = \"pyton\"",
-            "extends = \"pyton\" names no policy of the catalog; known: base, build, node, python, shell; did you mean \"python\"?",
-        ),
-        (
-            "name = \"x\"\nextends = \"\"",
-            "extends = \"\" names no policy of the catalog; known: base, build, node, python, shell",
-        ),
-        (
-            "name = \"python\"\nextends = \"python\"",
-            "extends forms a cycle: python -> python; remove one extends",
-        ),
-        (
-            "name = \"x\"\nextends = \"python\"\n[limits]\npids_max = 65",
-            "limits.pids_max = 65 is wider than policy \"python\", which it extends and which allows 64; narrow it or leave it out",
-        ),
-        (
-            "name = \"x\"\nextends = \"python\"\n[files]\nread = [\"/usr/lib\", \"/root\"]",
-            "files.read = [\"/root\"] is wider than policy \"python\", which it extends and which allows [\"/bin\", \"/dev\", \"/etc\"",
-        ),
-        (
-            "name = \"x\"\nextends = \"python\"\n[network]\nmode = \"allowlist\"",
-            "network.mode = \"allowlist\" is wider than policy \"python\", which it extends and which allows \"none\"; narrow",
-        ),
-        (
-            "name = \"x\"\nextends = \"python\"\n[defaults]\nmemory_bytes = \"3 GiB\"",
-            "defaults.memory_bytes = 3221225472 is more than limits.memory_bytes_max = 2147483648; lower the default or raise the limit",
-        ),
-        (
-            "name = \"x\"\nextends = \"python\"\n[defaults]\nwall_ms = 39_999\ncpu_ms = 10_000",
-            "defaults.wall_ms = 39999 is less than 4 times defaults.cpu_ms = 10000; set wall_ms to 40000 or more, or lower cpu_ms",
-        ),
-        (
-            "name = \"x\"\n[files]\nread = [\"/usr\", \"usr/lib\"]",
-            "files.read[1] = \"usr/lib\" is not valid; write absolute paths without `.`, `..`, double or end slashes",
-        ),
-        (
-            "name = \"x\"\n[files]\nwrite = [\"/tmp/../etc\"]",
-            "files.write[0] = \"/tmp/../etc\" is not valid",
-        ),
-        (
-            "name = \"x\"\n[files]\nwrite = [\"/tmp/\"]",
-            "files.write[0] = \"/tmp/\" is not valid",
-        ),
-        (
-            "name = \"x\"\n[files]\nwrite = [\"/tmp\"]\nexecute = [\"/usr\", \"/tmp/bin\"]",
-            "files.execute[1] = \"/tmp/bin\" is not valid; write a path outside files.write, or writable_noexec = false",
-        ),
-        (
-            "name = \"x\"\n[syscalls]\nallow = [\"open at\"]",
-            "syscalls.allow[0] = \"open at\" is not valid; write names of system calls",
-        ),
-        (
-            "name = \"x\"\n[network]\nallow = [{ host = \"a.example\" }]",
-            "network.allow = 1 entries is not valid; write none, or mode = \"allowlist\"",
-        ),
-        (
-            "name = \"x\"\n[network]\nmode = \"allowlist\"\nallow = [{ ports = [1] }]",
-            "network.allow[0].host is missing; write the host name that may be reached",
-        ),
-        (
-            "name = \"x\"\n[network]\nmode = \"allowlist\"\nallow = [{ host = \"https://a\" }]",
-            "network.allow[0].host = \"https://a\" is not valid; write a host name in lower case",
-        ),
-        (
-            "name = \"x\"\n[network]\nmode = \"allowlist\"\nallow = [{ host = \"a\", ports = [] }]",
-            "network.allow[0].ports = [] is not valid; write at least one port",
-        ),
-        (
-            "name = \"x\"\n[network]\nmode = \"allowlist\"\nallow = [{ host = \"a\", methods = [\"get\"] }]",
-            "network.allow[0].methods = [\"get\"] is not valid; write at least one HTTP method",
-        ),
-        (
-            "name = \"x\"\n[network]\nmode = \"allowlist\"\nallow = [{ host = \"a\", path_prefix = \"x\" }]",
-            "network.allow[0].path_prefix = \"x\" is not valid; write an absolute path",
-        ),
-        (
-            "name = \"x\"\n[code]\nallow_sha256 = [\"abc\"]",
-            "code.allow_sha256[0] = \"abc\" is not valid; write 64 hexadecimal digits each",
-        ),
-        (
-            "name = \"x\"\n[code]\nimports_deny = [\"a..b\"]",
-            "code.imports_deny[0] = \"a..b\" is not valid; write module names",
-        ),
-        (
-            "name = \"x\"\n[[grant]]\ngpu = true",
-            "grant[0].when.signed_by is missing; write the name of the key",
-        ),
-        (
-            "name = \"x\"\n[[grant]]\nwhen = { signed_by = \"k\" }\nsecrets = [\"A-B\"]",
-            "grant[0].secrets[0] = \"A-B\" is not valid; write names of secrets",
-        ),
-        (
-            "name = \"x\"\nextends = \"python\"\n[[grant]]\nwhen = { signed_by = \"k\" }\ngpu = true",
-            "grant = [signed by \"k\": gpu] is wider than policy \"python\", which it extends and which allows []",
-        ),
-        (
-            "name = \"x\"\n[enforcement]\ndegradable = [\"\"]",
-            "enforcement.degradable[0] = \"\" is not valid; write names of controls",
-        ),
-    ] {
+    for (text, expected) in ERRORS {
         let found = resolve_error(text);
         assert!(
             found.starts_with(expected),
