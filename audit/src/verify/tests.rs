@@ -374,7 +374,7 @@ fn attestations_the_daemon_never_mentions_are_warned_of() {
         .collect();
     assert_eq!(
         unclaimed,
-        [(Severity::Warning, Some(4))],
+        [(Severity::Warning, Some(5))],
         "{:?}",
         report.findings
     );
@@ -426,7 +426,7 @@ proptest! {
         removed[segment].remove(other.index(lines));
         prop_assert!(!verify(&removed, &options).holds());
 
-        let mut swapped = sample.segments.clone();
+        let mut swapped = sample.segments;
         let (a, b) = (other.index(lines), (other.index(lines) + 1) % lines);
         swapped[segment].swap(a, b);
         prop_assert!(!verify(&swapped, &options).holds());
