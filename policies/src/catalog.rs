@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use crate::document::Document;
 use crate::parse::{ParseError, parse};
 use crate::policy::Policy;
-use crate::resolve::{ResolveError, resolve};
+use crate::resolve::{LINEAGE_MAX, ResolveError, resolve};
 
 /// The built-in documents.
 const BUILTIN: &[(&str, &str)] = &[
@@ -122,7 +122,8 @@ impl Catalog {
         Ok(catalog)
     }
 
-    /// Resolves `name` and all it extends out of `pending`; `path` holds the names on the way.
+    /// Resolves `name` and all it extends out of `pending`; `path` holds the names on the way
+    /// from the policy that was wanted first; nothing branches, since each extends at most one.
     fn take(
         &mut self,
         name: &str,
@@ -147,10 +148,13 @@ impl Catalog {
             return Ok(());
         };
         path.push(name.to_owned());
+        if path.len() > LINEAGE_MAX {
+            let chain = path.iter().rev().cloned().collect();
+            return Err(failed(ResolveError::ChainTooLong { chain }));
+        }
         if let Some(parent) = found.document.extends.clone() {
             self.take(&parent, pending, path)?;
         }
-        path.pop();
         let Some(Pending {
             source,
             builtin,

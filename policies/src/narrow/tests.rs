@@ -372,3 +372,44 @@ fn paths_narrow_by_parts_not_by_letters() {
         assert_eq!(widenings(&child, &bound).is_empty(), within, "{path}");
     }
 }
+
+#[test]
+fn a_stricter_profile_may_name_calls_of_the_wider_one() {
+    let bound = policy("name = \"bound\"\n[syscalls]\nprofile = \"compat\"\n");
+    for (profile, call, within) in [
+        ("strict", "splice", true),
+        ("compat", "splice", true),
+        ("strict", "ptrace", false),
+        ("strict", "mount", false),
+    ] {
+        let text =
+            format!("name = \"c\"\n[syscalls]\nprofile = \"{profile}\"\nallow = [\"{call}\"]\n");
+        assert_eq!(
+            widenings(&policy(&text), &bound).is_empty(),
+            within,
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn a_stricter_mode_brings_its_own_code_list() {
+    let list = format!("allow_sha256 = [\"{}\"]", "a".repeat(64));
+    let of = |mode: &str, list: &str| {
+        policy(&format!(
+            "name = \"c\"\n[code]\nmode = \"{mode}\"\n{list}\n"
+        ))
+    };
+    for (mode, bound, within) in [
+        ("audit", "open", true),
+        ("allowlist", "audit", true),
+        ("audit", "audit", false),
+        ("allowlist", "allowlist", false),
+    ] {
+        assert_eq!(
+            widenings(&of(mode, &list), &of(bound, "")).is_empty(),
+            within,
+            "{mode} {bound}"
+        );
+    }
+}

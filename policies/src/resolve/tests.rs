@@ -253,6 +253,24 @@ fn long_chains_are_refused() {
 }
 
 #[test]
+fn a_chain_that_starts_at_its_narrow_end_is_cut() {
+    let texts = (0..10_000_usize).map(|index| {
+        (
+            format!("p{index:05}"),
+            format!("extends = \"p{:05}\"", index + 1),
+        )
+    });
+    let error = Catalog::from_documents(texts).expect_err("too long");
+    let source = std::error::Error::source(&error)
+        .expect("a cause")
+        .to_string();
+    assert!(
+        source.starts_with("extends forms a chain of more than 8"),
+        "{source}"
+    );
+}
+
+#[test]
 fn inline_documents_extend_the_catalog() {
     let catalog = builtin();
     let policy = resolve_inline("extends = \"python\"\n[limits]\npids_max = 8\n", &catalog)
