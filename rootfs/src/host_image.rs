@@ -107,7 +107,8 @@ const OWN_DIRS: &[(&str, u32)] = &[
     ("/workspace", 0o755),
     ("/run", 0o755),
     ("/var/tmp", 0o1777),
-    ("/root", 0o700),
+    // Open, as an extra path may lie in it; nothing else does.
+    ("/root", 0o755),
     ("/home", 0o755),
     ("/opt", 0o755),
 ];

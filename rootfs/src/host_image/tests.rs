@@ -105,6 +105,11 @@ fn parents_come_before_children_and_nothing_twice() {
         let again = made.contains(&op.target());
         assert_eq!(again, matches!(op, RootOp::Bind { .. }), "{op:?}");
         made.push(op.target());
+        // Whoever runs inside can reach whatever is shown.
+        assert!(
+            !matches!(op, RootOp::Dir { mode, .. } if mode & 0o005 != 0o005),
+            "{op:?}"
+        );
     }
     for path in ["/tmp", "/workspace", "/proc", "/var/tmp", "/run"] {
         assert!(plan.has(path), "{path}");
