@@ -2,8 +2,11 @@
 //! Pure: it knows no clock, no file, no process. It is told what the kernel and the judge said.
 
 pub mod denial;
+pub mod digest;
 pub mod ending;
+pub mod grade;
 pub mod manifest;
+pub mod plan;
 pub mod untrusted;
 pub mod usage;
 pub mod verdict;
@@ -11,7 +14,9 @@ pub mod verify;
 
 pub use denial::{Denial, DenialLayer};
 pub use ending::{Ending, KernelEvidence, decide_ending};
+pub use grade::{ENDED_BY_GRADER, Ended, Output, grade_exit_code, grade_stdout, judge_asserts};
 pub use manifest::{ControlLayer, ControlStatus, ManifestRow};
+pub use plan::{JudgePlan, plan_asserts};
 pub use untrusted::Untrusted;
 pub use usage::{Pressure, Usage};
 pub use verdict::{

@@ -1,0 +1,1 @@
+//! Tables of verdicts: next step.
