@@ -23,6 +23,11 @@ pub enum RootOp {
         /// Permission bits.
         mode: u32,
     },
+    /// Makes an empty file, to be covered by a bind.
+    File {
+        /// Relative to the new root.
+        path: String,
+    },
     /// Makes a symbolic link.
     Symlink {
         /// What it points to.

@@ -132,6 +132,7 @@ pub fn root_tree(session: &mut Session) -> Result<Taken, StepError> {
         match op {
             RootOp::Dir { path, mode } => mkdirat(&root, path.as_str(), FileMode::from_bits_truncate(*mode))
                 .map_err(StepError::at(format!("make directory {path}")))?,
+            RootOp::File { path } => make_file(&root, path)?,
             RootOp::Symlink { target, link } => symlinkat(target.as_str(), &root, link.as_str())
                 .map_err(StepError::at(format!("make link {link}")))?,
             RootOp::Bind { .. } => {}
@@ -147,8 +148,15 @@ pub fn root_tree(session: &mut Session) -> Result<Taken, StepError> {
     Ok(Taken::enforced(format!("image {}, {count} read-only trees", session.boot.plan.image)))
 }
 
+fn make_file(root: &OwnedFd, path: &str) -> Result<(), StepError> {
+    let flags = OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_RDONLY | OFlag::O_CLOEXEC;
+    nix::fcntl::openat(root, path, flags, FileMode::from_bits_truncate(0o444))
+        .map(drop)
+        .map_err(StepError::at(format!("make file {path}")))
+}
+
 fn take_tree(source: &str, devices: bool, executable: bool) -> Result<OwnedFd, StepError> {
-    let tree = mounts::clone_tree(None, &c_path(source)?, false)
+    let tree = mounts::clone_tree(None, &c_path(source)?, true)
         .map_err(StepError::at(format!("take host tree {source}")))?;
     let mut set = mounts::ATTR_RDONLY | mounts::ATTR_NOSUID;
     if !devices {
@@ -159,7 +167,7 @@ fn take_tree(source: &str, devices: bool, executable: bool) -> Result<OwnedFd, S
     }
     // /run, where our own device folder lies, is mounted nodev on most hosts.
     let clear = if devices { mounts::ATTR_NODEV } else { 0 };
-    mounts::set_attributes(tree.as_fd(), set, clear, false)
+    mounts::set_attributes(tree.as_fd(), set, clear, true)
         .map_err(StepError::at(format!("make {source} read-only")))?;
     Ok(tree)
 }

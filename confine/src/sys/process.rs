@@ -228,6 +228,25 @@ pub fn set_identity(uid: u32, gid: u32, drop_groups: bool) -> SysResult<()> {
     Ok(())
 }
 
+/// A descriptor of a process, to wait for it or signal it without a pid being reused. pidfd_open(2).
+pub fn open_pidfd(pid: i32) -> SysResult<OwnedFd> {
+    // SAFETY: takes integers only.
+    super::check_fd(unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) })
+}
+
+/// Sends SIGKILL to the process behind a pidfd; one that is gone already is fine. pidfd_send_signal(2).
+pub fn kill_pidfd(pidfd: BorrowedFd<'_>) -> SysResult<()> {
+    let none: *const libc::siginfo_t = std::ptr::null();
+    // SAFETY: a null info is documented to mean the usual one.
+    let done = unsafe {
+        libc::syscall(libc::SYS_pidfd_send_signal, pidfd.as_raw_fd(), libc::SIGKILL, none, 0)
+    };
+    match check(done) {
+        Ok(_) | Err(Errno::ESRCH) => Ok(()),
+        Err(errno) => Err(errno),
+    }
+}
+
 /// Waits for a child by pidfd without blocking: `None` while it runs, else (exit code or -signal, core dumped).
 pub fn wait_pidfd(pidfd: BorrowedFd<'_>) -> SysResult<Option<(i32, bool)>> {
     // SAFETY: an all-zero siginfo_t is a valid value of this plain C struct.

@@ -1,0 +1,222 @@
+//! The forkers: small single-threaded children of the launcher that do the cloning, so that a kill
+//! never queues behind a mount. Each serves one request after the other.
+//!
+//! A sandbox's pid 1 is made with CLONE_PARENT: it is the launcher's child, dies with the
+//! launcher, and is reaped by it.
+
+use std::ffi::CString;
+use std::fs;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use anyhow::{Context, Result};
+use confine::boot::{BOOT_FD, CHANNEL_FD, FromBoot, ToBoot};
+use confine::packet;
+use confine::plan::Mode;
+use confine::sys::process::{CLONE_PARENT, CloneFlags, Fork, clone_process, exec_fd, exit_now};
+use confine::wire::SandboxToken;
+use nix::errno::Errno;
+use nix::libc;
+use serde::{Deserialize, Serialize};
+
+use crate::instance::IDS_PER_SANDBOX;
+
+/// How long pid 1 may take from its first instruction to asking for its id maps.
+const BOOT_MS_MAX: u16 = 10_000;
+
+/// launcher -> forker. Beside it: the boot memfd, the guest end of the channel, the v2 directory
+/// to be born in if `into_cgroup`, then the cgroup files of the payload.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct CloneRequest {
+    pub(crate) token: SandboxToken,
+    pub(crate) mode: Mode,
+    pub(crate) uid_base: u32,
+    pub(crate) into_cgroup: bool,
+}
+
+/// forker -> launcher.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum CloneReply {
+    /// Pid 1 runs. Beside it its pidfd.
+    Cloned { token: SandboxToken, pid: i32 },
+    /// It could not be made.
+    Failed { token: SandboxToken, step: String, errno: i32 },
+    /// The request is done with, well or not: pid 1 has its maps or is dead or dying.
+    Done { token: SandboxToken },
+}
+
+/// A forker as the launcher sees it.
+#[derive(Debug)]
+pub(crate) struct Forker {
+    pub(crate) socket: OwnedFd,
+    pub(crate) pidfd: OwnedFd,
+    /// Requests it has not done with.
+    pub(crate) pending: usize,
+}
+
+impl Forker {
+    /// Forks one. `others` are the launcher's ends of earlier forkers, to be closed in the child.
+    pub(crate) fn start(init: &OwnedFd) -> Result<Self> {
+        let (ours, theirs) = packet::pair().context("make a forker socket")?;
+        match clone_process(CloneFlags::default(), None).context("fork a forker")? {
+            Fork::Child => {
+                drop(ours);
+                let code = match serve(&theirs, init) {
+                    Ok(()) => 0,
+                    Err(error) => {
+                        crate::attest::warn(&format!("forker ends: {error:#}"));
+                        1
+                    }
+                };
+                exit_now(code)
+            }
+            Fork::Parent { pidfd, .. } => Ok(Self { socket: ours, pidfd, pending: 0 }),
+        }
+    }
+}
+
+fn serve(socket: &OwnedFd, init: &OwnedFd) -> Result<()> {
+    confine::sys::process::die_with_parent().context("die with the launcher")?;
+    while let Some((request, fds)) = packet::receive::<CloneRequest>(socket.as_fd(), false)? {
+        let token = request.token;
+        let (step, errno) = match clone_one(socket, init, &request, fds) {
+            Ok(()) => {
+                packet::send(socket.as_fd(), &CloneReply::Done { token }, &[])?;
+                continue;
+            }
+            Err(CloneFault::Before { step, errno }) => (step, errno),
+            Err(CloneFault::After) => {
+                packet::send(socket.as_fd(), &CloneReply::Done { token }, &[])?;
+                continue;
+            }
+        };
+        let errno = errno as i32;
+        packet::send(socket.as_fd(), &CloneReply::Failed { token, step: step.into(), errno }, &[])?;
+    }
+    Ok(())
+}
+
+/// What went wrong, before or after pid 1 existed. Afterwards its own report and death tell.
+enum CloneFault {
+    Before { step: &'static str, errno: Errno },
+    After,
+}
+
+fn flags(mode: Mode) -> u64 {
+    let namespaces = libc::CLONE_NEWNS
+        | libc::CLONE_NEWPID
+        | libc::CLONE_NEWNET
+        | libc::CLONE_NEWIPC
+        | libc::CLONE_NEWUTS
+        | libc::CLONE_NEWCGROUP;
+    let wanted = match mode {
+        Mode::Root => namespaces,
+        Mode::Rootless => namespaces | libc::CLONE_NEWUSER,
+        Mode::Landlock => 0,
+    };
+    u64::from(wanted.cast_unsigned()) | CLONE_PARENT
+}
+
+fn clone_one(
+    socket: &OwnedFd,
+    init: &OwnedFd,
+    request: &CloneRequest,
+    mut fds: Vec<OwnedFd>,
+) -> Result<(), CloneFault> {
+    let before = |step: &'static str| move |errno| CloneFault::Before { step, errno };
+    let needed = if request.into_cgroup { 3 } else { 2 };
+    if fds.len() < needed {
+        return Err(CloneFault::Before { step: "request", errno: Errno::EPROTO });
+    }
+    let attach = fds.split_off(needed);
+    let into = if request.into_cgroup { fds.pop() } else { None };
+    let (Some(channel), Some(boot)) = (fds.pop(), fds.pop()) else {
+        return Err(CloneFault::Before { step: "request", errno: Errno::EPROTO });
+    };
+    let (link, guest_link) = packet::pair().map_err(|error| CloneFault::Before {
+        step: "boot_socket",
+        errno: error.errno(),
+    })?;
+    let clone = clone_process(CloneFlags(flags(request.mode)), into.as_ref().map(AsFd::as_fd));
+    match clone.map_err(before("clone"))? {
+        Fork::Child => exit_now(become_init(init, &channel, &guest_link)),
+        Fork::Parent { pid, pidfd } => {
+            drop((channel, guest_link, into));
+            let token = request.token;
+            let reply = CloneReply::Cloned { token, pid };
+            packet::send(socket.as_fd(), &reply, &[pidfd.as_fd()])
+                .map_err(|_gone| CloneFault::After)?;
+            boot_init(&link, request, pid, &boot, &attach)
+        }
+    }
+}
+
+/// The child: two descriptors in place, everything else closing, then the static pid 1.
+fn become_init(init: &OwnedFd, channel: &OwnedFd, link: &OwnedFd) -> i32 {
+    const FAILED: i32 = 70;
+    // Move both above the targets first, so that neither overwrites the other.
+    let raised = |fd: &OwnedFd| raise(fd.as_fd()).ok();
+    let (Some(channel), Some(link)) = (raised(channel), raised(link)) else { return FAILED };
+    let placed = confine::sys::dup_onto(channel.as_fd(), CHANNEL_FD)
+        .and_then(|()| confine::sys::dup_onto(link.as_fd(), BOOT_FD))
+        .and_then(|()| confine::sys::close_range(BOOT_FD.unsigned_abs() + 1, true));
+    let Ok(name) = CString::new("sandbox-init") else { return FAILED };
+    if placed.is_ok() {
+        // Returns only on failure.
+        exec_fd(init.as_fd(), &[name], &[]);
+    }
+    FAILED
+}
+
+fn raise(fd: BorrowedFd<'_>) -> Result<OwnedFd, Errno> {
+    let raw = nix::fcntl::fcntl(fd, nix::fcntl::FcntlArg::F_DUPFD_CLOEXEC(32))?;
+    confine::sys::adopt_fd(raw)
+}
+
+/// Gives pid 1 its orders and its id maps.
+fn boot_init(
+    link: &OwnedFd,
+    request: &CloneRequest,
+    pid: i32,
+    boot: &OwnedFd,
+    attach: &[OwnedFd],
+) -> Result<(), CloneFault> {
+    let mut beside = vec![boot.as_fd()];
+    beside.extend(attach.iter().map(AsFd::as_fd));
+    packet::send(link.as_fd(), &ToBoot::Start, &beside).map_err(|_gone| CloneFault::After)?;
+    if request.mode == Mode::Landlock {
+        return Ok(());
+    }
+    let ready = packet::wait_readable(link.as_fd(), BOOT_MS_MAX).unwrap_or(false);
+    if !ready {
+        crate::attest::warn(&format!("pid 1 ({pid}) did not ask for its id maps in time"));
+        return Err(CloneFault::After);
+    }
+    match packet::receive::<FromBoot>(link.as_fd(), true) {
+        Ok(Some((FromBoot::NeedMaps, _))) => {}
+        // It died or failed in an earlier step, and has told the api which.
+        Ok(None) | Err(_) => return Err(CloneFault::After),
+    }
+    if let Err(error) = write_maps(request, pid) {
+        crate::attest::warn(&format!("write the id maps of {pid}: {error}"));
+        return Err(CloneFault::After);
+    }
+    packet::send(link.as_fd(), &ToBoot::Mapped, &[]).map_err(|_gone| CloneFault::After)
+}
+
+fn write_maps(request: &CloneRequest, pid: i32) -> std::io::Result<()> {
+    let proc = format!("/proc/{pid}");
+    match request.mode {
+        Mode::Root => {
+            let map = format!("0 {} {IDS_PER_SANDBOX}", request.uid_base);
+            fs::write(format!("{proc}/uid_map"), &map)?;
+            fs::write(format!("{proc}/gid_map"), &map)
+        }
+        Mode::Rootless => {
+            let (uid, gid) = (nix::unistd::geteuid(), nix::unistd::getegid());
+            fs::write(format!("{proc}/setgroups"), "deny")?;
+            fs::write(format!("{proc}/uid_map"), format!("0 {uid} 1"))?;
+            fs::write(format!("{proc}/gid_map"), format!("0 {gid} 1"))
+        }
+        Mode::Landlock => Ok(()),
+    }
+}

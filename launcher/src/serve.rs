@@ -1,0 +1,540 @@
+//! The launcher's loop: one poll over the api, the forkers and the pidfds of all sandboxes. All
+//! state is here and in [`slot`].
+
+mod slot;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use confine::boot::Boot;
+use confine::host::{self, HostFacts};
+use confine::packet::{self, PacketError};
+use confine::plan::{Mode, NetworkPlan, Plan};
+use confine::seccomp::{self, FilterSpec};
+use confine::wire::{FromLauncher, SandboxToken, ToLauncher};
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::memfd::MFdFlags;
+
+use crate::ServeArgs;
+use crate::attest::{Attestor, warn};
+use crate::ceilings::{self, Ceilings};
+use crate::cgroup::Groups;
+use crate::forker::{CloneReply, CloneRequest, Forker};
+use crate::image::{self, Image};
+use crate::instance::Instance;
+use slot::{Slot, State};
+
+/// How often a dying sandbox's groups are tried again, in milliseconds.
+const RETRY_MS: u16 = 5;
+/// Tries after which what is left is reported instead.
+const RETRIES_MAX: u32 = 2_000;
+
+/// The launcher.
+struct Launcher {
+    api: OwnedFd,
+    attestor: Attestor,
+    host: HostFacts,
+    ceilings: Ceilings,
+    groups: Groups,
+    image: Image,
+    forkers: Vec<Forker>,
+    slots: BTreeMap<SandboxToken, Slot>,
+    free_ranges: VecDeque<u16>,
+    instance: Instance,
+    filters: Vec<(FilterSpec, Vec<seccomp::program::SockFilter>)>,
+    stopping: bool,
+}
+
+/// Why a start is refused or failed, as told to the api.
+struct StartFault {
+    step: &'static str,
+    reason: String,
+    refused: bool,
+}
+
+fn fault<E: std::fmt::Display>(step: &'static str) -> impl FnOnce(E) -> StartFault {
+    move |error| StartFault { step, reason: error.to_string(), refused: false }
+}
+
+/// Runs until the api is gone or asks to stop.
+pub(crate) fn run(args: ServeArgs) -> Result<()> {
+    let api = confine::sys::adopt_fd(args.api_fd).context("adopt --api-fd")?;
+    let audit = confine::sys::adopt_fd(args.audit_fd).context("adopt --audit-fd")?;
+    set_cloexec(&api)?;
+    set_cloexec(&audit)?;
+    confine::sys::process::die_with_parent().context("die with the daemon")?;
+    let mut host = host::inspect();
+    if args.force_landlock {
+        host.mode = Mode::Landlock;
+        host.mode_reason = "asked for by --force-landlock".into();
+    }
+    let instance = Instance::claim(&args.runtime_dir)?;
+    let root = host.mode == Mode::Root;
+    let image = image::prepare(instance.dir(), &args.extra_read_path, root)?;
+    let groups = Groups::create(&host.cgroups, &instance.cgroup_name()).context("make cgroups")?;
+    let init = seal_init(&args.init)?;
+    let mut forkers = Vec::new();
+    for _number in 0..args.forkers.max(1) {
+        forkers.push(Forker::start(&init)?);
+    }
+    let mut launcher = Launcher {
+        api,
+        attestor: Attestor::new(audit),
+        ceilings: Ceilings {
+            mode: host.mode,
+            memory_bytes_max: memory_bytes_total(),
+            missing: missing_controls(&host),
+        },
+        groups,
+        image,
+        forkers,
+        slots: BTreeMap::new(),
+        free_ranges: (0..args.sandboxes_max.min(256)).collect(),
+        instance,
+        filters: Vec::new(),
+        stopping: false,
+        host,
+    };
+    let hello = FromLauncher::Hello {
+        host: Box::new(launcher.host.clone()),
+        image_sha256: launcher.image.sha256.clone(),
+    };
+    packet::send(launcher.api.as_fd(), &hello, &[]).context("greet the api")?;
+    let served = launcher.serve();
+    launcher.finish()?;
+    served
+}
+
+fn set_cloexec(fd: &OwnedFd) -> Result<()> {
+    use nix::fcntl::{FcntlArg, FdFlag, fcntl};
+    fcntl(fd, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC)).context("keep a descriptor from children")?;
+    Ok(())
+}
+
+/// A sealed copy of pid 1: nothing a sandbox could reach through it can be written.
+fn seal_init(path: &Path) -> Result<OwnedFd> {
+    let bytes = std::fs::read(path).with_context(|| format!("read {}", path.display()))?;
+    // MFD_EXEC, not yet named by the wrapper.
+    let executable = MFdFlags::from_bits_retain(0x10);
+    packet::seal_bytes(&bytes, executable)
+        // Kernels before 6.3 do not know the flag; there every memfd is executable.
+        .or_else(|_unknown_flag| packet::seal_bytes(&bytes, MFdFlags::empty()))
+        .context("seal sandbox-init")
+}
+
+fn memory_bytes_total() -> u64 {
+    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let total = text.lines().find_map(|line| {
+        line.strip_prefix("MemTotal:")?.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()
+    });
+    total.map_or(1 << 34, |kib| kib.saturating_mul(1024))
+}
+
+/// Controls this host cannot give, by the names a plan may call degradable.
+fn missing_controls(host: &HostFacts) -> Vec<String> {
+    let mut missing: Vec<String> = ["memory", "pids", "cpu"]
+        .into_iter()
+        .filter(|name| !host.cgroups.has(name))
+        .map(str::to_owned)
+        .collect();
+    if host.mode == Mode::Landlock {
+        missing.push("namespaces".into());
+    }
+    if host.landlock_abi == 0 {
+        missing.push("landlock".into());
+    }
+    missing
+}
+
+impl Launcher {
+    fn serve(&mut self) -> Result<()> {
+        while !self.stopping {
+            let ready = self.wait()?;
+            // Kills come first: they must not wait behind starts.
+            if ready.api {
+                self.serve_api()?;
+            }
+            for index in ready.forkers {
+                self.serve_forker(index)?;
+            }
+            for token in ready.dead {
+                self.init_died(token)?;
+            }
+            self.bury()?;
+        }
+        Ok(())
+    }
+
+    fn wait(&self) -> Result<Ready> {
+        let mut set = vec![PollFd::new(self.api.as_fd(), PollFlags::POLLIN)];
+        set.extend(self.forkers.iter().map(|f| PollFd::new(f.socket.as_fd(), PollFlags::POLLIN)));
+        let mut running = Vec::new();
+        for (token, slot) in &self.slots {
+            if let Some(pidfd) = slot.pidfd() {
+                running.push(*token);
+                set.push(PollFd::new(pidfd.as_fd(), PollFlags::POLLIN));
+            }
+        }
+        let dying = self.slots.values().any(|slot| matches!(slot.state, State::Dead { .. }));
+        let timeout = if dying { PollTimeout::from(RETRY_MS) } else { PollTimeout::NONE };
+        match poll(&mut set, timeout) {
+            Ok(_) | Err(Errno::EINTR) => {}
+            Err(errno) => return Err(errno).context("wait for events"),
+        }
+        let hit: Vec<bool> = set
+            .iter()
+            .map(|fd| fd.revents().is_some_and(|flags| !flags.is_empty()))
+            .collect();
+        let at = |index: usize| hit.get(index).copied().unwrap_or(false);
+        let first = 1 + self.forkers.len();
+        Ok(Ready {
+            api: at(0),
+            forkers: (0..self.forkers.len()).filter(|i| at(1 + i)).collect(),
+            dead: (first..).zip(running).filter(|(i, _)| at(*i)).map(|(_, t)| t).collect(),
+        })
+    }
+
+    fn tell(&mut self, frame: &FromLauncher, fds: &[&OwnedFd]) -> Result<()> {
+        let borrowed: Vec<_> = fds.iter().map(|fd| fd.as_fd()).collect();
+        packet::send(self.api.as_fd(), frame, &borrowed).context("tell the api")
+    }
+
+    fn serve_api(&mut self) -> Result<()> {
+        loop {
+            match packet::receive::<ToLauncher>(self.api.as_fd(), true) {
+                Ok(Some((ToLauncher::Start { token, id, plan }, fds))) => {
+                    self.start(token, id, *plan, fds)?;
+                }
+                Ok(Some((ToLauncher::Kill { token }, _))) => self.kill(token),
+                Ok(Some((ToLauncher::Stop, _)) | None) => {
+                    self.stopping = true;
+                    return Ok(());
+                }
+                Err(PacketError::Os { errno: Errno::EAGAIN, .. }) => return Ok(()),
+                // A broken or captured api: nothing it says can be trusted any more.
+                Err(error) => return Err(error).context("read from the api"),
+            }
+        }
+    }
+
+    fn start(
+        &mut self,
+        token: SandboxToken,
+        id: String,
+        plan: Plan,
+        mut fds: Vec<OwnedFd>,
+    ) -> Result<()> {
+        let begun = match fds.pop() {
+            Some(channel) if fds.is_empty() => self.begin(token, &id, plan, &channel),
+            _ => Err(StartFault {
+                step: "request",
+                reason: "a start needs exactly one descriptor".into(),
+                refused: true,
+            }),
+        };
+        if let Err(StartFault { step, reason, refused }) = begun {
+            self.release(token);
+            let frame =
+                FromLauncher::StartFailed { token, step: step.into(), reason, refused };
+            self.tell(&frame, &[])?;
+        }
+        Ok(())
+    }
+
+    /// Everything up to the request to a forker. Kernel objects made so far hang on the slot.
+    fn begin(
+        &mut self,
+        token: SandboxToken,
+        id: &str,
+        plan: Plan,
+        channel: &OwnedFd,
+    ) -> Result<(), StartFault> {
+        let refuse = |reason: String| StartFault { step: "ceilings", reason, refused: true };
+        ceilings::check_id(id).map_err(|over| refuse(over.to_string()))?;
+        self.ceilings.check(&plan).map_err(|over| refuse(over.to_string()))?;
+        if self.slots.contains_key(&token) || self.slots.values().any(|slot| slot.id == id) {
+            return Err(refuse(format!("token {} or id {id} is in use", token.0)));
+        }
+        let range = self.free_ranges.pop_front().ok_or_else(|| StartFault {
+            step: "uid_range",
+            reason: "all leased uid ranges are in use".into(),
+            refused: false,
+        })?;
+        let uid_base = self.instance.uid_base(range);
+        let slot = Slot::new(id, range, uid_base, plan.limits.clone());
+        self.slots.insert(token, slot);
+        let made = self.groups.sandbox(id, &plan.limits).map_err(fault("cgroups"))?;
+        let into = made.init_dir().map_err(fault("cgroups"))?;
+        let attach = made.attach_files().map_err(fault("cgroups"))?;
+        if let Some(slot) = self.slots.get_mut(&token) {
+            slot.groups = made;
+        }
+        let boot = self.boot(plan, uid_base)?;
+        let request = CloneRequest {
+            token,
+            mode: self.host.mode,
+            uid_base,
+            into_cgroup: into.is_some(),
+        };
+        let boot = packet::seal(&boot).map_err(fault("boot_orders"))?;
+        let mut beside = vec![boot.as_fd(), channel.as_fd()];
+        beside.extend(into.as_ref().map(AsFd::as_fd));
+        beside.extend(attach.iter().map(AsFd::as_fd));
+        let forker = self
+            .forkers
+            .iter_mut()
+            .min_by_key(|forker| forker.pending)
+            .ok_or_else(|| StartFault {
+                step: "forker",
+                reason: "no forker is left".into(),
+                refused: false,
+            })?;
+        packet::send(forker.socket.as_fd(), &request, &beside).map_err(fault("forker"))?;
+        forker.pending += 1;
+        Ok(())
+    }
+
+    fn boot(&mut self, plan: Plan, uid_base: u32) -> Result<Boot, StartFault> {
+        let spec = filter_spec(&plan).map_err(|reason| StartFault {
+            step: "seccomp",
+            reason: reason.to_string(),
+            refused: true,
+        })?;
+        let filter = self.filter(&spec)?;
+        Ok(Boot {
+            plan,
+            root: self.image.ops.clone(),
+            filter,
+            filter_spec: spec,
+            landlock_abi: self.host.landlock_abi,
+            uid_base,
+            outer_uid: nix::unistd::geteuid().as_raw(),
+            outer_gid: nix::unistd::getegid().as_raw(),
+        })
+    }
+
+    /// Compiled filters are kept: there are as many as policies differ in their system calls.
+    fn filter(
+        &mut self,
+        spec: &FilterSpec,
+    ) -> Result<Vec<seccomp::program::SockFilter>, StartFault> {
+        const KEPT_MAX: usize = 64;
+        if let Some((_, filter)) = self.filters.iter().find(|(known, _)| known == spec) {
+            return Ok(filter.clone());
+        }
+        let compiled = seccomp::compile(spec).map_err(fault("seccomp"))?.program;
+        if self.filters.len() >= KEPT_MAX {
+            self.filters.remove(0);
+        }
+        self.filters.push((spec.clone(), compiled.clone()));
+        Ok(compiled)
+    }
+
+    fn serve_forker(&mut self, index: usize) -> Result<()> {
+        loop {
+            let Some(forker) = self.forkers.get(index) else { return Ok(()) };
+            match packet::receive::<CloneReply>(forker.socket.as_fd(), true) {
+                Ok(Some((CloneReply::Cloned { token, pid }, mut fds))) => {
+                    let pidfd = fds.pop().context("a clone came without its pidfd")?;
+                    self.cloned(token, pid, pidfd)?;
+                }
+                Ok(Some((CloneReply::Failed { token, step, errno }, _))) => {
+                    self.forker_done(index);
+                    self.release(token);
+                    let reason = Errno::from_raw(errno).desc().to_owned();
+                    let frame =
+                        FromLauncher::StartFailed { token, step, reason, refused: false };
+                    self.tell(&frame, &[])?;
+                }
+                Ok(Some((CloneReply::Done { .. }, _))) => self.forker_done(index),
+                Err(PacketError::Os { errno: Errno::EAGAIN, .. }) => return Ok(()),
+                Ok(None) => bail!("a forker has died; sandboxes may be half made"),
+                Err(error) => return Err(error).context("read from a forker"),
+            }
+        }
+    }
+
+    fn forker_done(&mut self, index: usize) {
+        if let Some(forker) = self.forkers.get_mut(index) {
+            forker.pending = forker.pending.saturating_sub(1);
+        }
+    }
+
+    fn cloned(&mut self, token: SandboxToken, pid: i32, pidfd: OwnedFd) -> Result<()> {
+        let Some(slot) = self.slots.get_mut(&token) else {
+            confine::sys::process::kill_pidfd(pidfd.as_fd()).context("kill an unknown sandbox")?;
+            return Ok(());
+        };
+        let wanted_dead = slot.kill_asked;
+        slot.state = State::Running { pidfd };
+        let uid_base = slot.uid_base;
+        let id = slot.id.clone();
+        let controls = slot.groups.report(&slot.limits);
+        let files = slot.groups.control_files().context("open control files")?;
+        self.attestor.spawned(&id, pid, uid_base);
+        let frame = FromLauncher::Started {
+            token,
+            pid,
+            uid_base,
+            controls,
+            fds: files.iter().map(|(kind, _)| *kind).collect(),
+        };
+        let fds: Vec<&OwnedFd> = files.iter().map(|(_, fd)| fd).collect();
+        self.tell(&frame, &fds)?;
+        if wanted_dead {
+            self.kill(token);
+        }
+        Ok(())
+    }
+
+    fn kill(&mut self, token: SandboxToken) {
+        let Some(slot) = self.slots.get_mut(&token) else { return };
+        slot.kill_asked = true;
+        let by_group = slot.groups.kill();
+        let by_pid = slot
+            .pidfd()
+            .map_or(Ok(()), |pidfd| confine::sys::process::kill_pidfd(pidfd.as_fd()));
+        if let (Err(group), Err(pid)) = (&by_group, &by_pid) {
+            warn(&format!("kill sandbox {}: {group}; {pid}", slot.id));
+        }
+    }
+
+    fn init_died(&mut self, token: SandboxToken) -> Result<()> {
+        let Some(slot) = self.slots.get_mut(&token) else { return Ok(()) };
+        let Some(pidfd) = slot.pidfd() else { return Ok(()) };
+        let Some((status, _core)) =
+            confine::sys::process::wait_pidfd(pidfd.as_fd()).context("reap a sandbox")?
+        else {
+            return Ok(());
+        };
+        // With pid 1 the kernel has ended every process of its namespace; in landlock mode there
+        // is none, and the group or nothing holds the rest.
+        if let Err(error) = slot.groups.kill() {
+            warn(&format!("kill the rest of sandbox {}: {error}", slot.id));
+        }
+        slot.state = State::Dead { status, counters: None, tries: 0 };
+        Ok(())
+    }
+
+    /// Removes the groups of dead sandboxes and tells the api; what is busy is tried again.
+    fn bury(&mut self) -> Result<()> {
+        let mut gone = Vec::new();
+        for (token, slot) in &mut self.slots {
+            let counted = slot.groups.counters();
+            let State::Dead { status, counters, tries } = &mut slot.state else { continue };
+            // The first reading after death: a second one could find removed files.
+            let counters = counters.get_or_insert_with(|| Box::new(counted)).clone();
+            *tries += 1;
+            let busy = slot.groups.remove();
+            if busy.is_empty() || *tries > RETRIES_MAX {
+                let leftovers = busy.iter().map(|dir| dir.display().to_string()).collect();
+                gone.push((*token, *status, counters, leftovers));
+            }
+        }
+        for (token, status, counters, leftovers) in gone {
+            self.retire(token, status, counters, leftovers)?;
+        }
+        Ok(())
+    }
+
+    fn retire(
+        &mut self,
+        token: SandboxToken,
+        status: i32,
+        counters: Box<confine::wire::KernelCounters>,
+        leftovers: Vec<String>,
+    ) -> Result<()> {
+        let Some(slot) = self.slots.remove(&token) else { return Ok(()) };
+        if leftovers.is_empty() {
+            self.free_ranges.push_back(slot.range);
+        } else {
+            // Something may still run under these ids: nobody else gets them.
+            warn(&format!("sandbox {} left {leftovers:?}; its uid range stays taken", slot.id));
+        }
+        self.attestor.reaped(&slot.id, status, &counters);
+        let frame =
+            FromLauncher::Reaped { token, init_status: status, counters, leftovers };
+        self.tell(&frame, &[])
+    }
+
+    /// Gives back what a start that came to nothing had taken.
+    fn release(&mut self, token: SandboxToken) {
+        let never_ran = self
+            .slots
+            .get(&token)
+            .is_some_and(|slot| matches!(slot.state, State::Starting));
+        if !never_ran {
+            return;
+        }
+        if let Some(slot) = self.slots.remove(&token) {
+            let busy = slot.groups.remove();
+            if busy.is_empty() {
+                self.free_ranges.push_back(slot.range);
+            } else {
+                warn(&format!("cannot remove {busy:?} after a failed start"));
+            }
+        }
+    }
+
+    /// Ends everything in order. Without it (SIGKILL) the next start cleans up.
+    fn finish(mut self) -> Result<()> {
+        let tokens: Vec<SandboxToken> = self.slots.keys().copied().collect();
+        for token in tokens {
+            self.kill(token);
+        }
+        for slot in self.slots.values() {
+            if let Some(pidfd) = slot.pidfd() {
+                packet::wait_readable(pidfd.as_fd(), 10_000).context("wait for a sandbox")?;
+                confine::sys::process::wait_pidfd(pidfd.as_fd()).context("reap a sandbox")?;
+            }
+        }
+        for forker in self.forkers.drain(..) {
+            drop(forker.socket);
+            packet::wait_readable(forker.pidfd.as_fd(), 10_000).context("wait for a forker")?;
+            confine::sys::process::wait_pidfd(forker.pidfd.as_fd()).context("reap a forker")?;
+        }
+        self.instance.retire()
+    }
+}
+
+struct Ready {
+    api: bool,
+    forkers: Vec<usize>,
+    dead: Vec<SandboxToken>,
+}
+
+/// A name in `syscalls.allow` that is no system call.
+#[derive(Debug, thiserror::Error)]
+#[error("syscalls.allow names {name:?}, which is no system call")]
+struct UnknownCall {
+    name: String,
+}
+
+fn filter_spec(plan: &Plan) -> Result<FilterSpec, UnknownCall> {
+    use policies::policy::{DenyAction, SyscallProfile};
+    let profile = match plan.syscalls.profile {
+        SyscallProfile::Strict => seccomp::Profile::Strict,
+        SyscallProfile::Compat => seccomp::Profile::Compat,
+        SyscallProfile::Debug => seccomp::Profile::Debug,
+    };
+    // Without a network namespace of its own (landlock mode) a sandbox gets no IP sockets.
+    let network = match plan.network {
+        NetworkPlan::Loopback if plan.mode != Mode::Landlock => seccomp::Network::Loopback,
+        NetworkPlan::Loopback | NetworkPlan::Sealed => seccomp::Network::Sealed,
+    };
+    let mut spec = FilterSpec::new(profile, network);
+    spec.deny_action = match plan.syscalls.deny_action {
+        DenyAction::Errno => seccomp::DenyAction::Errno,
+        DenyAction::Kill => seccomp::DenyAction::Kill,
+    };
+    spec.notify = plan.syscalls.notify && spec.deny_action == seccomp::DenyAction::Errno;
+    for name in &plan.syscalls.allow {
+        let number = seccomp::table::number_of(name)
+            .ok_or_else(|| UnknownCall { name: name.clone() })?;
+        spec.extra_allow.push(number);
+    }
+    Ok(spec)
+}

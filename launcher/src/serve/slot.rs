@@ -1,0 +1,53 @@
+//! One sandbox in the launcher's books, from its lease to the removal of its groups.
+
+use std::os::fd::OwnedFd;
+
+use confine::plan::LimitPlan;
+use confine::wire::KernelCounters;
+
+use crate::cgroup::SandboxGroups;
+
+/// Where a sandbox stands.
+#[derive(Debug)]
+pub(super) enum State {
+    /// A forker has the request.
+    Starting,
+    /// Pid 1 exists.
+    Running { pidfd: OwnedFd },
+    /// Pid 1 is reaped; its groups are still to be removed.
+    Dead { status: i32, counters: Option<Box<KernelCounters>>, tries: u32 },
+}
+
+/// One sandbox.
+#[derive(Debug)]
+pub(super) struct Slot {
+    pub(super) id: String,
+    pub(super) range: u16,
+    pub(super) uid_base: u32,
+    pub(super) limits: LimitPlan,
+    pub(super) groups: SandboxGroups,
+    pub(super) state: State,
+    /// A kill came before pid 1 was known.
+    pub(super) kill_asked: bool,
+}
+
+impl Slot {
+    pub(super) fn new(id: &str, range: u16, uid_base: u32, limits: LimitPlan) -> Self {
+        Self {
+            id: id.to_owned(),
+            range,
+            uid_base,
+            limits,
+            groups: SandboxGroups::None,
+            state: State::Starting,
+            kill_asked: false,
+        }
+    }
+
+    pub(super) fn pidfd(&self) -> Option<&OwnedFd> {
+        match &self.state {
+            State::Running { pidfd } => Some(pidfd),
+            State::Starting | State::Dead { .. } => None,
+        }
+    }
+}
