@@ -176,6 +176,8 @@ impl LogReader {
                 });
             }
         }
+        // No further segment: the cursor stays behind the last whole line.
+        page.at_end |= open.is_none();
         Ok(page)
     }
 

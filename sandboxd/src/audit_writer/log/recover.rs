@@ -58,23 +58,7 @@ pub(super) fn find_end<S: Store>(store: &mut S, key: &PublicKey) -> Result<End, 
         });
     }
     let scan = scan_segment(store, segment, head)?;
-    let (last, head_sha256) = match scan.last {
-        Some(last) => (last, scan.head_sha256),
-        // Nothing but a torn header: the log ends in the segment before.
-        None if segment == 1 => (none, None),
-        None => {
-            let before = scan_segment(store, segment - 1, head)?;
-            if !before.torn.is_empty() {
-                let reason = "its last line is torn".to_owned();
-                return Err(LogError::Damaged {
-                    segment: segment - 1,
-                    line: 0,
-                    reason,
-                });
-            }
-            (before.last.unwrap_or(none), before.head_sha256)
-        }
-    };
+    let (last, head_sha256) = last_line(store, segment, &scan, head)?;
     check_head(head, head_sha256, last)?;
     store
         .reopen(segment)
@@ -103,6 +87,36 @@ pub(super) fn find_end<S: Store>(store: &mut S, key: &PublicKey) -> Result<End, 
         last,
         recovered,
     })
+}
+
+/// The log's last line, and the hash of the line that the head file signs if it was seen.
+fn last_line<S: Store>(
+    store: &S,
+    segment: u64,
+    scan: &Scan,
+    head: Option<Receipt>,
+) -> Result<(Receipt, Option<Digest>), LogError> {
+    let none = Receipt {
+        seq: 0,
+        sha256: Digest::ZERO,
+    };
+    match scan.last {
+        Some(last) => Ok((last, scan.head_sha256)),
+        // Nothing but a torn header: the log ends in the segment before.
+        None if segment == 1 => Ok((none, None)),
+        None => {
+            let before = scan_segment(store, segment - 1, head)?;
+            if !before.torn.is_empty() {
+                let reason = "its last line is torn".to_owned();
+                return Err(LogError::Damaged {
+                    segment: segment - 1,
+                    line: 0,
+                    reason,
+                });
+            }
+            Ok((before.last.unwrap_or(none), before.head_sha256))
+        }
+    }
 }
 
 fn failed(act: &'static str) -> impl Fn(io::Error) -> LogError {
