@@ -41,7 +41,9 @@ impl std::fmt::Debug for Bearer {
 impl tonic::service::Interceptor for Bearer {
     fn call(&mut self, mut request: Request<()>) -> Result<Request<()>, Status> {
         if let Some(value) = &self.0 {
-            request.metadata_mut().insert("authorization", value.as_ref().clone());
+            request
+                .metadata_mut()
+                .insert("authorization", value.as_ref().clone());
         }
         Ok(request)
     }
@@ -82,14 +84,19 @@ impl Client {
                         endpoint: endpoint.to_string(),
                         source,
                     })?;
-                Ok(Self { transport: InterceptedService::new(channel, Bearer(None)) })
+                Ok(Self {
+                    transport: InterceptedService::new(channel, Bearer(None)),
+                })
             }
             Endpoint::Https { uri, credentials } => Self::connect_https(uri, credentials).await,
         }
     }
 
     async fn connect_https(uri: &str, credentials: &Credentials) -> Result<Self, ClientError> {
-        let connect = |source| ClientError::Connect { endpoint: uri.to_owned(), source };
+        let connect = |source| ClientError::Connect {
+            endpoint: uri.to_owned(),
+            source,
+        };
         let mut tls = ClientTlsConfig::new();
         if let Some(pem) = &credentials.ca_pem {
             tls = tls.ca_certificate(Certificate::from_pem(pem));
@@ -119,7 +126,9 @@ impl Client {
             .connect()
             .await
             .map_err(connect)?;
-        Ok(Self { transport: InterceptedService::new(channel, Bearer(bearer.map(Arc::new))) })
+        Ok(Self {
+            transport: InterceptedService::new(channel, Bearer(bearer.map(Arc::new))),
+        })
     }
 
     service!(runs, RunsClient, runs_client);
@@ -168,7 +177,9 @@ impl Client {
     /// # Errors
     /// No such run of ours, or a fault.
     pub async fn cancel(&self, run_id: &str) -> Result<pb::RunState, ClientError> {
-        let request = pb::CancelRequest { run_id: run_id.to_owned() };
+        let request = pb::CancelRequest {
+            run_id: run_id.to_owned(),
+        };
         Ok(self.runs().cancel(request).await?.into_inner().state())
     }
 
@@ -177,7 +188,9 @@ impl Client {
     /// # Errors
     /// No such run of ours, or a fault.
     pub async fn get_run(&self, run_id: &str) -> Result<pb::RunRecord, ClientError> {
-        let request = pb::GetRunRequest { run_id: run_id.to_owned() };
+        let request = pb::GetRunRequest {
+            run_id: run_id.to_owned(),
+        };
         Ok(self.runs().get(request).await?.into_inner())
     }
 
@@ -198,7 +211,12 @@ impl Client {
     /// A refusal or a fault.
     pub async fn list_policies(&self) -> Result<Vec<pb::PolicySummary>, ClientError> {
         let request = pb::ListPoliciesRequest {};
-        Ok(self.policies_service().list(request).await?.into_inner().policies)
+        Ok(self
+            .policies_service()
+            .list(request)
+            .await?
+            .into_inner()
+            .policies)
     }
 
     /// One policy's document.
@@ -206,7 +224,9 @@ impl Client {
     /// # Errors
     /// No such policy for us, or a fault.
     pub async fn get_policy(&self, name: &str) -> Result<pb::PolicyDocument, ClientError> {
-        let request = pb::GetPolicyRequest { name: name.to_owned() };
+        let request = pb::GetPolicyRequest {
+            name: name.to_owned(),
+        };
         Ok(self.policies_service().get(request).await?.into_inner())
     }
 
@@ -218,7 +238,9 @@ impl Client {
         &self,
         policy: pb::PolicyRef,
     ) -> Result<pb::ExplainPolicyReply, ClientError> {
-        let request = pb::ExplainPolicyRequest { policy: Some(policy) };
+        let request = pb::ExplainPolicyRequest {
+            policy: Some(policy),
+        };
         Ok(self.policies_service().explain(request).await?.into_inner())
     }
 
@@ -231,7 +253,10 @@ impl Client {
         before: pb::PolicyRef,
         after: pb::PolicyRef,
     ) -> Result<pb::DiffPoliciesReply, ClientError> {
-        let request = pb::DiffPoliciesRequest { before: Some(before), after: Some(after) };
+        let request = pb::DiffPoliciesRequest {
+            before: Some(before),
+            after: Some(after),
+        };
         Ok(self.policies_service().diff(request).await?.into_inner())
     }
 
@@ -260,12 +285,28 @@ impl Client {
         Ok(records.map(|record| record.map_err(ClientError::from)))
     }
 
+    /// Lets the daemon check its audit log. Whoever doubts the daemon checks the files.
+    ///
+    /// # Errors
+    /// A refusal or a fault.
+    pub async fn verify_audit(&self) -> Result<pb::AuditVerifyReply, ClientError> {
+        Ok(self
+            .audit_service()
+            .verify(pb::AuditVerifyRequest {})
+            .await?
+            .into_inner())
+    }
+
     /// Signs the audit log as it stands.
     ///
     /// # Errors
     /// A refusal or a fault.
     pub async fn checkpoint_audit(&self) -> Result<pb::AuditCheckpointReply, ClientError> {
-        Ok(self.audit_service().checkpoint(pb::AuditCheckpointRequest {}).await?.into_inner())
+        Ok(self
+            .audit_service()
+            .checkpoint(pb::AuditCheckpointRequest {})
+            .await?
+            .into_inner())
     }
 
     /// What the daemon's host can enforce.
@@ -273,7 +314,11 @@ impl Client {
     /// # Errors
     /// A refusal or a fault.
     pub async fn capabilities(&self) -> Result<pb::CapabilitiesReply, ClientError> {
-        Ok(self.node_service().capabilities(pb::CapabilitiesRequest {}).await?.into_inner())
+        Ok(self
+            .node_service()
+            .capabilities(pb::CapabilitiesRequest {})
+            .await?
+            .into_inner())
     }
 
     /// Load and health of the node.
@@ -281,6 +326,10 @@ impl Client {
     /// # Errors
     /// A refusal or a fault.
     pub async fn status(&self) -> Result<pb::StatusReply, ClientError> {
-        Ok(self.node_service().status(pb::StatusRequest {}).await?.into_inner())
+        Ok(self
+            .node_service()
+            .status(pb::StatusRequest {})
+            .await?
+            .into_inner())
     }
 }

@@ -82,7 +82,11 @@ pub enum EmbeddedError {
 }
 
 fn join(folders: &[PathBuf]) -> String {
-    folders.iter().map(|folder| folder.display().to_string()).collect::<Vec<_>>().join(", ")
+    folders
+        .iter()
+        .map(|folder| folder.display().to_string())
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 fn said(stderr: &str) -> String {
@@ -126,22 +130,40 @@ impl Embedded {
             .env_remove(env_vars::SOCKET)
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
-            .stderr(if shows_log { Stdio::inherit() } else { Stdio::piped() })
+            .stderr(if shows_log {
+                Stdio::inherit()
+            } else {
+                Stdio::piped()
+            })
             // Ctrl-C is ours to handle: it cancels the run, then the daemon is ended in order.
             .process_group(0)
             .kill_on_drop(true)
             .spawn()
-            .map_err(|source| EmbeddedError::Spawn { path: program, source })?;
+            .map_err(|source| EmbeddedError::Spawn {
+                path: program,
+                source,
+            })?;
         drop(ready_write);
         let stdin = child.stdin.take();
-        let stderr = child.stderr.take().map(|pipe| tokio::spawn(Tail::drain(pipe)));
-        let mut daemon = Self { child, stdin, stderr, socket, _folder: folder };
+        let stderr = child
+            .stderr
+            .take()
+            .map(|pipe| tokio::spawn(Tail::drain(pipe)));
+        let mut daemon = Self {
+            child,
+            stdin,
+            stderr,
+            socket,
+            _folder: folder,
+        };
         match tokio::time::timeout(READY_DEADLINE, read_line(ready_read)).await {
             Ok(Ok(true)) => Ok(daemon),
             Ok(_) => Err(daemon.failed_early().await),
             Err(_elapsed) => {
                 daemon.kill().await?;
-                Err(EmbeddedError::Slow { stderr: daemon.stderr_text().await })
+                Err(EmbeddedError::Slow {
+                    stderr: daemon.stderr_text().await,
+                })
             }
         }
     }
@@ -160,7 +182,9 @@ impl Embedded {
         drop(self.stdin.take());
         let wait = tokio::time::timeout(END_DEADLINE, self.child.wait());
         match wait.await {
-            Ok(ended) => ended.map(drop).map_err(|source| EmbeddedError::Wait { source }),
+            Ok(ended) => ended
+                .map(drop)
+                .map_err(|source| EmbeddedError::Wait { source }),
             Err(_elapsed) => self.kill().await,
         }
     }
@@ -175,11 +199,17 @@ impl Embedded {
                 Err(error) => return error,
             },
         };
-        EmbeddedError::Ended { status, stderr: self.stderr_text().await }
+        EmbeddedError::Ended {
+            status,
+            stderr: self.stderr_text().await,
+        }
     }
 
     async fn kill(&mut self) -> Result<(), EmbeddedError> {
-        self.child.kill().await.map_err(|source| EmbeddedError::Wait { source })
+        self.child
+            .kill()
+            .await
+            .map_err(|source| EmbeddedError::Wait { source })
     }
 
     async fn stderr_text(&mut self) -> String {
@@ -243,9 +273,13 @@ fn ready_pipe() -> Result<(OwnedFd, OwnedFd), EmbeddedError> {
 fn private_folder() -> Result<tempfile::TempDir, EmbeddedError> {
     let runtime = env_vars::read_path("XDG_RUNTIME_DIR").filter(|folder| folder.is_dir());
     let parent = runtime.unwrap_or_else(std::env::temp_dir);
-    tempfile::Builder::new().prefix("rollcage-").tempdir_in(parent).map_err(|source| {
-        EmbeddedError::Prepare { what: "a private folder for its socket", source }
-    })
+    tempfile::Builder::new()
+        .prefix("rollcage-")
+        .tempdir_in(parent)
+        .map_err(|source| EmbeddedError::Prepare {
+            what: "a private folder for its socket",
+            source,
+        })
 }
 
 /// `sandboxd` in `ROLLCAGE_BIN_DIR`, else beside our own executable, else on `PATH`.
@@ -261,7 +295,11 @@ pub fn find_sandboxd() -> Result<PathBuf, EmbeddedError> {
     }
     let path = env_vars::read("PATH").unwrap_or_default();
     folders.extend(std::env::split_paths(&path).filter(|folder| folder.is_absolute()));
-    match folders.iter().map(|folder| folder.join("sandboxd")).find(|file| file.is_file()) {
+    match folders
+        .iter()
+        .map(|folder| folder.join("sandboxd"))
+        .find(|file| file.is_file())
+    {
         Some(found) => Ok(found),
         None => Err(EmbeddedError::NotFound { looked_in: folders }),
     }

@@ -78,22 +78,33 @@ impl Endpoint {
             return Ok(Self::Unix(PathBuf::from(path)));
         }
         if uri.starts_with("http://") || uri.starts_with("tcp://") {
-            return Err(EndpointError::PlainTcp { uri: uri.to_owned() });
+            return Err(EndpointError::PlainTcp {
+                uri: uri.to_owned(),
+            });
         }
         let Some(authority) = uri.strip_prefix("https://") else {
-            return Err(EndpointError::Form { uri: uri.to_owned() });
+            return Err(EndpointError::Form {
+                uri: uri.to_owned(),
+            });
         };
         let authority = authority.trim_end_matches('/');
         let has_port = authority.rsplit_once(':').is_some_and(|(host, port)| {
             !host.is_empty() && port.parse::<u16>().is_ok_and(|port| port > 0)
         });
         if !has_port || authority.contains('/') {
-            return Err(EndpointError::Form { uri: uri.to_owned() });
+            return Err(EndpointError::Form {
+                uri: uri.to_owned(),
+            });
         }
         if credentials.identity_pem.is_none() && credentials.token.is_none() {
-            return Err(EndpointError::NoIdentity { uri: uri.to_owned() });
+            return Err(EndpointError::NoIdentity {
+                uri: uri.to_owned(),
+            });
         }
-        Ok(Self::Https { uri: format!("https://{authority}"), credentials })
+        Ok(Self::Https {
+            uri: format!("https://{authority}"),
+            credentials,
+        })
     }
 }
 
@@ -113,7 +124,11 @@ pub fn default_socket(is_root: bool, xdg_runtime_dir: Option<&Path>) -> PathBuf 
     match xdg_runtime_dir {
         Some(dir) if !is_root => {
             let own = dir.join("rollcage/sandboxd.sock");
-            if own.exists() { own } else { PathBuf::from(SERVICE_SOCKET) }
+            if own.exists() {
+                own
+            } else {
+                PathBuf::from(SERVICE_SOCKET)
+            }
         }
         _ => PathBuf::from(SERVICE_SOCKET),
     }

@@ -25,5 +25,7 @@ pub fn read(name: &str) -> Option<OsString> {
 /// The value of a variable as an absolute path.
 #[must_use]
 pub fn read_path(name: &str) -> Option<PathBuf> {
-    read(name).map(PathBuf::from).filter(|path| path.is_absolute())
+    read(name)
+        .map(PathBuf::from)
+        .filter(|path| path.is_absolute())
 }

@@ -83,8 +83,14 @@ impl Answer {
     pub fn into_error(self) -> ClientError {
         match self.code.as_str() {
             "resource_exhausted" => ClientError::Busy(self),
-            "invalid_argument" | "not_found" | "already_exists" | "permission_denied"
-            | "unauthenticated" | "failed_precondition" | "out_of_range" | "unimplemented"
+            "invalid_argument"
+            | "not_found"
+            | "already_exists"
+            | "permission_denied"
+            | "unauthenticated"
+            | "failed_precondition"
+            | "out_of_range"
+            | "unimplemented"
             | "cancelled" => ClientError::Refused(self),
             _ => ClientError::Fault(self),
         }
@@ -112,7 +118,10 @@ impl From<tonic::Status> for ClientError {
             .filter(|field| !field.is_empty());
         Answer {
             code: code_name(status.code()).to_owned(),
-            reason: details.error_info().map(|info| info.reason.clone()).unwrap_or_default(),
+            reason: details
+                .error_info()
+                .map(|info| info.reason.clone())
+                .unwrap_or_default(),
             field,
             message: status.message().to_owned(),
             retry_after: details.retry_info().and_then(|info| info.retry_delay),

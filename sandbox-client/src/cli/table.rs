@@ -22,20 +22,21 @@ const GAP: usize = 2;
 impl Table {
     /// A table with these headings.
     pub(crate) fn new(columns: &[(&'static str, Align)]) -> Self {
-        Self { columns: columns.to_vec(), rows: Vec::new() }
+        Self {
+            columns: columns.to_vec(),
+            rows: Vec::new(),
+        }
     }
 
     /// Adds a row; cells beyond the columns are dropped, missing ones are empty.
     pub(crate) fn row<I: IntoIterator<Item = String>>(&mut self, cells: I) {
-        let mut cells: Vec<String> =
-            cells.into_iter().take(self.columns.len()).map(|cell| one_line(&cell)).collect();
+        let mut cells: Vec<String> = cells
+            .into_iter()
+            .take(self.columns.len())
+            .map(|cell| one_line(&cell))
+            .collect();
         cells.resize(self.columns.len(), String::new());
         self.rows.push(cells);
-    }
-
-    /// Whether it has no row.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.rows.is_empty()
     }
 
     /// The text, one line a row. With `width_max` the last column is cut to fit, with `…`.
@@ -47,7 +48,11 @@ impl Table {
             }
         }
         let mut text = String::new();
-        let headings: Vec<String> = self.columns.iter().map(|(name, _)| (*name).to_owned()).collect();
+        let headings: Vec<String> = self
+            .columns
+            .iter()
+            .map(|(name, _)| (*name).to_owned())
+            .collect();
         for row in std::iter::once(&headings).chain(&self.rows) {
             text.push_str(&self.line(row, &widths, width_max));
             text.push('\n');
@@ -87,7 +92,9 @@ fn width(text: &str) -> usize {
 
 /// The text without line breaks and other control characters, which a program may have chosen.
 pub(crate) fn one_line(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+    text.chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect()
 }
 
 /// The text in at most `width_max` characters, with `…` where it was cut.
@@ -95,7 +102,10 @@ pub(crate) fn cut(text: &str, width_max: usize) -> String {
     if width(text) <= width_max {
         return text.to_owned();
     }
-    text.chars().take(width_max.saturating_sub(1)).chain(['…']).collect()
+    text.chars()
+        .take(width_max.saturating_sub(1))
+        .chain(['…'])
+        .collect()
 }
 
 #[cfg(test)]

@@ -40,24 +40,33 @@ const DURATION_MS_MAX: u64 = 8_760 * 3_600_000;
 pub(crate) fn parse_duration_ms(text: &str) -> Result<u64, UnitError> {
     let owned = || text.to_owned();
     let trimmed = text.trim();
-    let split = trimmed.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(trimmed.len());
+    let split = trimmed
+        .find(|c: char| !c.is_ascii_digit() && c != '.')
+        .unwrap_or(trimmed.len());
     let (number, unit) = trimmed.split_at(split);
+    if number.is_empty() {
+        return Err(UnitError::NotANumber { text: owned() });
+    }
     let factor_ms: u64 = match unit.trim() {
         "ms" => 1,
         "s" => 1_000,
         "m" | "min" => 60_000,
         "h" => 3_600_000,
-        "" if !number.is_empty() => return Err(UnitError::NoUnit { text: owned() }),
-        _ if number.is_empty() => return Err(UnitError::NotANumber { text: owned() }),
-        other => return Err(UnitError::UnknownUnit { text: owned(), unit: other.to_owned() }),
+        "" => return Err(UnitError::NoUnit { text: owned() }),
+        other => {
+            return Err(UnitError::UnknownUnit {
+                text: owned(),
+                unit: other.to_owned(),
+            });
+        }
     };
     let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
-    let whole: u64 = if whole.is_empty() { "0" } else { whole }.parse().map_err(|error| {
-        match number_error(&error) {
+    let whole: u64 = if whole.is_empty() { "0" } else { whole }
+        .parse()
+        .map_err(|error| match number_error(&error) {
             NumberError::TooLarge => UnitError::TooLarge { text: owned() },
             NumberError::Other => UnitError::NotANumber { text: owned() },
-        }
-    })?;
+        })?;
     if fraction.is_empty() || fraction.len() > 9 || fraction.contains('.') {
         return Err(UnitError::NotANumber { text: owned() });
     }
@@ -111,14 +120,20 @@ pub(crate) fn parse_env_var(text: &str) -> Result<EnvVar, UnitError> {
         None => (text, None),
     };
     if name.is_empty() {
-        return Err(UnitError::NoName { text: text.to_owned() });
+        return Err(UnitError::NoName {
+            text: text.to_owned(),
+        });
     }
     let value = match value {
         Some(value) => value,
-        None => std::env::var(name)
-            .map_err(|_unset_or_not_text| UnitError::NotSet { name: name.to_owned() })?,
+        None => std::env::var(name).map_err(|_unset_or_not_text| UnitError::NotSet {
+            name: name.to_owned(),
+        })?,
     };
-    Ok(EnvVar { name: name.to_owned(), value })
+    Ok(EnvVar {
+        name: name.to_owned(),
+        value,
+    })
 }
 
 /// A local file or folder and where it goes below `/workspace`.
@@ -137,9 +152,14 @@ pub(crate) fn parse_put(text: &str) -> Result<Put, UnitError> {
         None => (text, None),
     };
     if source.is_empty() || destination == Some("") {
-        return Err(UnitError::EmptyPart { text: text.to_owned() });
+        return Err(UnitError::EmptyPart {
+            text: text.to_owned(),
+        });
     }
-    Ok(Put { source: PathBuf::from(source), destination: destination.map(str::to_owned) })
+    Ok(Put {
+        source: PathBuf::from(source),
+        destination: destination.map(str::to_owned),
+    })
 }
 
 /// A duration for people: `18 ms`, `1.5 s`, `2 min 5 s`.

@@ -28,10 +28,18 @@ fn busy_says_when() {
 
 #[test]
 fn the_rest_is_a_fault() {
-    for code in [Code::Internal, Code::Unavailable, Code::Unknown, Code::DeadlineExceeded] {
+    for code in [
+        Code::Internal,
+        Code::Unavailable,
+        Code::Unknown,
+        Code::DeadlineExceeded,
+    ] {
         let error = ClientError::from(tonic::Status::new(code, "x"));
         assert!(matches!(error, ClientError::Fault(_)), "{code:?}");
     }
-    let fault = pb::RunFault { code: "invalid_argument".into(), ..pb::RunFault::default() };
+    let fault = pb::RunFault {
+        code: "invalid_argument".into(),
+        ..pb::RunFault::default()
+    };
     assert!(matches!(ClientError::from(fault), ClientError::Refused(_)));
 }

@@ -4,9 +4,14 @@ use super::*;
 
 #[test]
 fn durations() {
-    for (text, ms) in
-        [("500ms", 500), ("10s", 10_000), ("1.5s", 1_500), (".5s", 500), ("2m", 120_000), ("1 h", 3_600_000)]
-    {
+    for (text, ms) in [
+        ("500ms", 500),
+        ("10s", 10_000),
+        ("1.5s", 1_500),
+        (".5s", 500),
+        ("2m", 120_000),
+        ("1 h", 3_600_000),
+    ] {
         assert_eq!(parse_duration_ms(text), Ok(ms), "{text}");
     }
 }
@@ -17,7 +22,10 @@ fn durations_refused() {
     assert!(matches!(error("10"), UnitError::NoUnit { .. }));
     for text in ["", "s", "-1s", "1.2.3s", "1.s", "."] {
         assert!(
-            matches!(error(text), UnitError::NotANumber { .. } | UnitError::NoUnit { .. }),
+            matches!(
+                error(text),
+                UnitError::NotANumber { .. } | UnitError::NoUnit { .. }
+            ),
             "{text}: {}",
             error(text)
         );
@@ -42,25 +50,42 @@ fn sizes() {
 
 #[test]
 fn variables() {
-    let var = |name: &str, value: &str| Ok(EnvVar { name: name.into(), value: value.into() });
+    let var = |name: &str, value: &str| {
+        Ok(EnvVar {
+            name: name.into(),
+            value: value.into(),
+        })
+    };
     assert_eq!(parse_env_var("A=b=c"), var("A", "b=c"));
     assert_eq!(parse_env_var("A="), var("A", ""));
     assert!(matches!(parse_env_var("=x"), Err(UnitError::NoName { .. })));
-    assert!(matches!(parse_env_var("ROLLCAGE_SURELY_UNSET"), Err(UnitError::NotSet { .. })));
+    assert!(matches!(
+        parse_env_var("ROLLCAGE_SURELY_UNSET"),
+        Err(UnitError::NotSet { .. })
+    ));
     // Cargo sets this one for every test.
-    assert_eq!(parse_env_var("CARGO_PKG_NAME"), var("CARGO_PKG_NAME", "sandbox-client"));
+    assert_eq!(
+        parse_env_var("CARGO_PKG_NAME"),
+        var("CARGO_PKG_NAME", "sandbox-client")
+    );
 }
 
 #[test]
 fn puts() {
     let put = |source: &str, destination: Option<&str>| {
-        Ok(Put { source: source.into(), destination: destination.map(str::to_owned) })
+        Ok(Put {
+            source: source.into(),
+            destination: destination.map(str::to_owned),
+        })
     };
     assert_eq!(parse_put("a/b.txt"), put("a/b.txt", None));
     assert_eq!(parse_put("a:b"), put("a", Some("b")));
     assert_eq!(parse_put("a:b:c"), put("a:b", Some("c")));
     for text in ["", ":b", "a:"] {
-        assert!(matches!(parse_put(text), Err(UnitError::EmptyPart { .. })), "{text}");
+        assert!(
+            matches!(parse_put(text), Err(UnitError::EmptyPart { .. })),
+            "{text}"
+        );
     }
 }
 

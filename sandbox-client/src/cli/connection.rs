@@ -1,0 +1,224 @@
+//! Which daemon a command talks to: a named one, a running one, or one of its own for its duration.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use super::Context;
+use super::failure::Failure;
+use super::signals::Signals;
+use super::terminal::Terminal;
+use crate::client::Client;
+use crate::embedded::Embedded;
+use crate::endpoint::{self, Credentials, Endpoint};
+use crate::env_vars;
+use crate::error::ClientError;
+
+/// Options that say which daemon, on every command.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Which daemon")]
+pub(crate) struct ConnectionOptions {
+    /// The daemon to use: unix:///path/to.sock or https://host:port. Without it a running daemon is
+    /// used, and where there is none, one is started for the duration of the command.
+    #[arg(long, global = true, value_name = "URI")]
+    pub(crate) connect: Option<String>,
+    /// Start a daemon for the duration of the command even if one is running elsewhere.
+    #[arg(long, global = true, conflicts_with = "connect")]
+    pub(crate) embedded: bool,
+    /// State folder of an embedded daemon: audit log, results, keys [env: ROLLCAGE_STATE_DIR].
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) state_dir: Option<PathBuf>,
+    /// PEM of the authority that signed the daemon's certificate, for https.
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) tls_ca: Option<PathBuf>,
+    /// PEM of our certificate, for https.
+    #[arg(long, global = true, value_name = "FILE", requires = "tls_key")]
+    pub(crate) tls_cert: Option<PathBuf>,
+    /// PEM of our certificate's key, for https.
+    #[arg(long, global = true, value_name = "FILE", requires = "tls_cert")]
+    pub(crate) tls_key: Option<PathBuf>,
+    /// File that holds our token, for https [env: ROLLCAGE_TOKEN holds the token itself].
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) token_file: Option<PathBuf>,
+}
+
+/// A connection, and the daemon if it is ours.
+#[derive(Debug)]
+pub(crate) struct Session {
+    pub(crate) client: Client,
+    /// Whether the daemon keeps its state in the folder our options name.
+    pub(crate) has_our_state_dir: bool,
+    embedded: Option<Embedded>,
+}
+
+impl ConnectionOptions {
+    /// The state folder: written, from the environment, or the default.
+    pub(crate) fn state_dir(&self) -> PathBuf {
+        if let Some(written) = &self.state_dir {
+            return std::path::absolute(written).unwrap_or_else(|_unknown_cwd| written.clone());
+        }
+        env_vars::read_path(env_vars::STATE_DIR).unwrap_or_else(|| {
+            endpoint::default_state_dir(
+                nix::unistd::Uid::effective().is_root(),
+                env_vars::read_path("XDG_STATE_HOME").as_deref(),
+                env_vars::read_path("HOME").as_deref(),
+            )
+        })
+    }
+
+    fn named_endpoint(&self) -> Result<Option<Endpoint>, Failure> {
+        let Some(uri) = &self.connect else {
+            return Ok(None);
+        };
+        let credentials = Credentials {
+            ca_pem: self.tls_ca.as_deref().map(read).transpose()?,
+            identity_pem: match (&self.tls_cert, &self.tls_key) {
+                (Some(certificate), Some(key)) => Some((read(certificate)?, read(key)?)),
+                _ => None,
+            },
+            token: self.token()?,
+        };
+        Endpoint::parse(uri, credentials)
+            .map(Some)
+            .map_err(Failure::Endpoint)
+    }
+
+    fn token(&self) -> Result<Option<String>, Failure> {
+        let text = match &self.token_file {
+            Some(path) => Some(String::from_utf8_lossy(&read(path)?).into_owned()),
+            None => {
+                env_vars::read(env_vars::TOKEN).map(|token| token.to_string_lossy().into_owned())
+            }
+        };
+        Ok(text.map(|text| text.trim().to_owned()))
+    }
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, Failure> {
+    std::fs::read(path).map_err(|source| Failure::Read {
+        path: path.to_owned(),
+        source,
+    })
+}
+
+impl Session {
+    /// Connects to the named daemon, else to a running one, else to one that is started.
+    pub(crate) async fn open(context: &Context) -> Result<Self, Failure> {
+        let options = &context.connection;
+        if let Some(endpoint) = options.named_endpoint()? {
+            return Ok(Self::elsewhere(Client::connect(&endpoint).await?));
+        }
+        if !options.embedded
+            && let Some(client) = running(&context.terminal).await
+        {
+            return Ok(Self::elsewhere(client));
+        }
+        let state_dir = options.state_dir();
+        // One daemon a state folder: where another one holds it, that one is used.
+        if let Some(client) = holder_of(&state_dir).await {
+            return Ok(Self::of_our_state_dir(client, None));
+        }
+        match Embedded::start(&state_dir).await {
+            Ok(daemon) => {
+                let endpoint = Endpoint::Unix(daemon.socket().to_owned());
+                let client = Client::connect(&endpoint).await?;
+                Ok(Self::of_our_state_dir(client, Some(daemon)))
+            }
+            // Another command may have started its daemon between our look and our start.
+            Err(error) => match holder_of(&state_dir).await {
+                Some(client) => Ok(Self::of_our_state_dir(client, None)),
+                None => Err(Failure::Embedded(error)),
+            },
+        }
+    }
+
+    fn elsewhere(client: Client) -> Self {
+        Self {
+            client,
+            has_our_state_dir: false,
+            embedded: None,
+        }
+    }
+
+    fn of_our_state_dir(client: Client, embedded: Option<Embedded>) -> Self {
+        Self {
+            client,
+            has_our_state_dir: true,
+            embedded,
+        }
+    }
+
+    /// Ends the daemon if it is ours, and waits for that.
+    pub(crate) async fn end(self) -> Result<(), Failure> {
+        drop(self.client);
+        match self.embedded {
+            Some(daemon) => daemon.end().await.map_err(Failure::Embedded),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The daemon at the usual socket, if one answers there.
+async fn running(terminal: &Terminal) -> Option<Client> {
+    let named = env_vars::read_path(env_vars::SOCKET);
+    let socket = named.clone().unwrap_or_else(|| {
+        endpoint::default_socket(
+            nix::unistd::Uid::effective().is_root(),
+            env_vars::read_path("XDG_RUNTIME_DIR").as_deref(),
+        )
+    });
+    let found = at_socket(socket.clone()).await;
+    if found.is_none() && named.is_some() {
+        terminal.talk(&format!(
+            "no daemon answers at {} ({}); using one for this command only",
+            socket.display(),
+            env_vars::SOCKET
+        ));
+    }
+    found
+}
+
+async fn holder_of(state_dir: &Path) -> Option<Client> {
+    let text = std::fs::read_to_string(state_dir.join("lock")).ok()?;
+    at_socket(endpoint::socket_of_lock(&text)?).await
+}
+
+async fn at_socket(socket: PathBuf) -> Option<Client> {
+    if !socket.exists() {
+        return None;
+    }
+    match Client::connect(&Endpoint::Unix(socket)).await {
+        Ok(client) => Some(client),
+        Err(ClientError::Connect { .. }) => None,
+        Err(_) => None,
+    }
+}
+
+/// Does work with a client; see [`with_session`].
+pub(crate) async fn with_daemon<T>(
+    context: &Context,
+    work: impl AsyncFnOnce(&Client) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    with_session(context, async |session| work(&session.client).await).await
+}
+
+/// Does work with a daemon and ends the daemon if it is ours, also when the work fails or is
+/// interrupted.
+pub(crate) async fn with_session<T>(
+    context: &Context,
+    work: impl AsyncFnOnce(&Session) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let mut signals = Signals::take()?;
+    let session = tokio::select! {
+        session = Session::open(context) => session?,
+        () = signals.next() => return Err(Failure::Interrupted),
+    };
+    let outcome = tokio::select! {
+        outcome = work(&session) => outcome,
+        () = signals.next() => Err(Failure::Interrupted),
+    };
+    let ended = session.end().await;
+    let value = outcome?;
+    ended?;
+    Ok(value)
+}

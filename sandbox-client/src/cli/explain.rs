@@ -1,0 +1,207 @@
+//! `rollcage explain RUN`: why a run ended as it did, with everything that speaks for it.
+
+use clap::Args;
+
+use super::connection::with_daemon;
+use super::failure::Failure;
+use super::table::{Align, Table, one_line};
+use super::terminal::{Color, Terminal};
+use super::units::{show_bytes, show_ms};
+use super::when::show_unix_ms;
+use super::{Context, outcome};
+use crate::pb;
+
+/// Options of `explain`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  rollcage explain RUN           RUN as `rollcage ps --all` shows it
+  rollcage explain RUN --json    the whole record with its result")]
+pub(crate) struct ExplainArgs {
+    /// The run.
+    #[arg(value_name = "RUN")]
+    run: String,
+}
+
+/// Does it.
+pub(crate) async fn explain(context: &Context, args: &ExplainArgs) -> Result<u8, Failure> {
+    let record = with_daemon(context, async |client| {
+        Ok(client.get_run(&args.run).await?)
+    })
+    .await?;
+    let terminal = &context.terminal;
+    if terminal.json {
+        terminal.json_line(&outcome::to_json(&record)?)?;
+        return Ok(0);
+    }
+    terminal.line(&format!(
+        "{} {} (id {}), policy {}, asked by {} at {} UTC",
+        terminal.paint(Color::Bold, "run"),
+        record.run_id,
+        one_line(&record.id),
+        record.policy,
+        record.principal,
+        show_unix_ms(record.submitted_unix_ms)
+    ))?;
+    match &record.result {
+        Some(result) => terminal.data(text_of(terminal, result)?.as_bytes())?,
+        None => terminal.line("it is waiting or running")?,
+    }
+    Ok(0)
+}
+
+fn text_of(terminal: &Terminal, result: &pb::RunResult) -> Result<String, Failure> {
+    let mut text = String::new();
+    let mut add = |name: &str, value: &str| {
+        text.push_str(&format!(
+            "{} {}\n",
+            terminal.paint(Color::Bold, name),
+            one_line(value)
+        ));
+    };
+    add("ending:", &outcome::sentence(&outcome::ending_of(result)?));
+    if let Some(verdict) = &result.verdict {
+        add("verdict:", &verdict_sentence(verdict));
+        for test in verdict.tests.iter().filter(|test| test.message.is_some()) {
+            add(
+                "  test",
+                &format!(
+                    "{}: {}",
+                    test.id,
+                    test.message.as_deref().unwrap_or_default()
+                ),
+            );
+        }
+        for note in &verdict.tamper {
+            add("  tampered with", &format!("{}: {}", note.path, note.what));
+        }
+    }
+    if let Some(usage) = &result.usage {
+        add("used:", &usage_sentence(usage));
+    }
+    for denial in &result.denials {
+        add("", outcome::denial_sentence(denial).as_str());
+    }
+    let weak: Vec<_> = result
+        .manifest
+        .iter()
+        .filter(|row| row.status() == pb::ControlStatus::Degraded)
+        .collect();
+    let enforced = result
+        .manifest
+        .iter()
+        .filter(|row| row.status() == pb::ControlStatus::Enforced)
+        .count();
+    add(
+        "controls:",
+        &format!("{enforced} enforced, {} degraded", weak.len()),
+    );
+    for row in weak {
+        let reason = row.reason.as_deref().unwrap_or("no reason given");
+        add("  degraded", &format!("{}: {reason}", row.name));
+    }
+    if let Some(receipt) = &result.audit {
+        add("receipt:", &format!("{}:{}", receipt.seq, receipt.sha256));
+    }
+    if !result.manifest.is_empty() {
+        text.push('\n');
+        text.push_str(&manifest_table(&result.manifest).render(terminal.width));
+    }
+    Ok(text)
+}
+
+fn verdict_sentence(verdict: &pb::Verdict) -> String {
+    let reward = match verdict.reward {
+        Some(reward) => format!("reward {reward}"),
+        None => "no reward".to_owned(),
+    };
+    let name = outcome::outcome_name(verdict.outcome());
+    match verdict.reason.as_str() {
+        "" => format!("{name}, {reward}"),
+        reason => format!("{name}, {reward}: {reason}"),
+    }
+}
+
+fn usage_sentence(usage: &pb::Usage) -> String {
+    format!(
+        "{} wall, {} CPU, {} memory, {} tasks, {} in the queue, {} µs to start",
+        show_ms(usage.wall_ms),
+        show_ms(usage.cpu_user_ms.saturating_add(usage.cpu_system_ms)),
+        show_bytes(usage.memory_peak_bytes),
+        usage.pids_peak,
+        show_ms(usage.queue_ms),
+        usage.start_us
+    )
+}
+
+fn manifest_table(rows: &[pb::ManifestRow]) -> Table {
+    let mut table = Table::new(&[
+        ("control", Align::Left),
+        ("status", Align::Left),
+        ("asked", Align::Left),
+        ("applied", Align::Left),
+    ]);
+    for row in rows {
+        let status = row
+            .status()
+            .as_str_name()
+            .trim_start_matches("CONTROL_STATUS_")
+            .to_ascii_lowercase();
+        table.row([
+            row.name.clone(),
+            status,
+            row.asked.clone().unwrap_or_default(),
+            row.applied.clone().unwrap_or_default(),
+        ]);
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_that_matters_is_told() {
+        let terminal = Terminal {
+            json: false,
+            moving: false,
+            color: false,
+            width: None,
+        };
+        let result = pb::RunResult {
+            ending: Some(pb::Ending {
+                kind: pb::EndingKind::Exited.into(),
+                code: Some(3),
+                ..pb::Ending::default()
+            }),
+            verdict: Some(pb::Verdict {
+                outcome: pb::Outcome::Failed.into(),
+                reward: Some(0.0),
+                reason: "1 of 1 tests failed".into(),
+                ..pb::Verdict::default()
+            }),
+            manifest: vec![pb::ManifestRow {
+                name: "seccomp".into(),
+                status: pb::ControlStatus::Degraded.into(),
+                reason: Some("too old".into()),
+                ..pb::ManifestRow::default()
+            }],
+            audit: Some(pb::AuditReceipt {
+                seq: 7,
+                sha256: "ab".into(),
+            }),
+            ..pb::RunResult::default()
+        };
+        let text = text_of(&terminal, &result).unwrap();
+        for wanted in [
+            "it exited with code 3",
+            "failed, reward 0: 1 of 1 tests failed",
+            "0 enforced, 1 degraded",
+            "seccomp: too old",
+            "receipt: 7:ab",
+        ] {
+            assert!(text.contains(wanted), "{wanted}: {text}");
+        }
+    }
+}

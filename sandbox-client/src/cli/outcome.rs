@@ -1,0 +1,254 @@
+//! What a result says to people, and the exit code it gives. Never asks a daemon.
+
+use serde_json::Value;
+use verdict::Ending;
+
+use super::failure::{Failure, SANDBOX};
+use super::table::{cut, one_line};
+use super::units::{show_bytes, show_ms};
+use crate::pb;
+
+/// Refusals named after a run; `rollcage explain` shows all of them.
+const DENIALS_SHOWN_MAX: usize = 3;
+/// Characters of a sentence that contains words of the program's choice.
+const CHARS_MAX: usize = 400;
+
+/// A message as JSON in the contract's shape.
+pub(crate) fn to_json<T: prost::Message + prost::Name>(message: &T) -> Result<Value, Failure> {
+    proto::json::to_json(message).map_err(|error| Failure::Answer {
+        what: error.to_string(),
+    })
+}
+
+/// How the process ended.
+pub(crate) fn ending_of(result: &pb::RunResult) -> Result<Ending, Failure> {
+    let Some(ending) = &result.ending else {
+        return Err(Failure::Answer {
+            what: "the result says nothing of its ending".to_owned(),
+        });
+    };
+    serde_json::from_value(to_json(ending)?).map_err(|error| Failure::Answer {
+        what: format!("its ending: {error}"),
+    })
+}
+
+/// The exit code of `rollcage run` for an ending.
+pub(crate) fn exit_code(ending: &Ending) -> u8 {
+    // A code that no process can have is not the program's.
+    u8::try_from(ending.shell_code()).unwrap_or(SANDBOX)
+}
+
+/// What to tell after a run that did not simply exit: nothing, or one line and the refusals.
+pub(crate) fn explain_lines(ending: &Ending, result: &pb::RunResult) -> Vec<String> {
+    let mut lines = Vec::new();
+    let exited_well = matches!(ending, Ending::Exited { code: 0 });
+    if !matches!(ending, Ending::Exited { .. }) {
+        lines.push(sentence(ending));
+    }
+    let oom_kills = result.usage.as_ref().map_or(0, |usage| usage.oom_kills);
+    if oom_kills > 0 && !matches!(ending, Ending::MemoryUp { .. }) {
+        lines.push(format!(
+            "the kernel killed {oom_kills} of its processes for lack of memory; allow more with \
+             --memory"
+        ));
+    }
+    let dropped = result
+        .dropped_bytes
+        .as_ref()
+        .map_or(0, |dropped| dropped.stdout + dropped.stderr);
+    if dropped > 0 && !matches!(ending, Ending::OutputUp { .. }) {
+        lines.push(format!(
+            "{} of output is not in the result",
+            show_bytes(dropped)
+        ));
+    }
+    if !exited_well {
+        lines.extend(
+            result
+                .denials
+                .iter()
+                .take(DENIALS_SHOWN_MAX)
+                .map(denial_sentence),
+        );
+        if result.denials.len() > DENIALS_SHOWN_MAX {
+            lines.push(format!(
+                "and {} further refusals: rollcage explain {}",
+                result.denials.len() - DENIALS_SHOWN_MAX,
+                result.run_id
+            ));
+        }
+    }
+    lines
+        .iter()
+        .map(|line| cut(&one_line(line), CHARS_MAX))
+        .collect()
+}
+
+/// How it ended, with its evidence and what would help.
+pub(crate) fn sentence(ending: &Ending) -> String {
+    match ending {
+        Ending::Exited { code: 0 } => "it exited with code 0".to_owned(),
+        Ending::Exited { code } => format!("it exited with code {code} by itself"),
+        Ending::Signalled {
+            signal,
+            core_dumped,
+            sent_by,
+        } => {
+            let name = i32_signal_name(*signal);
+            let core = if *core_dumped { ", core dumped" } else { "" };
+            match sent_by {
+                Some(by) => format!("ended by signal {signal} ({name}), sent for {by}{core}"),
+                None => format!("ended by signal {signal} ({name}), which we did not send{core}"),
+            }
+        }
+        Ending::WallTimeUp {
+            limit_ms,
+            used_ms,
+            throttled_ms,
+        } => format!(
+            "ended at the wall-clock limit: {} allowed, {} used{}; allow more with --time",
+            show_ms(*limit_ms),
+            show_ms(*used_ms),
+            throttled(*throttled_ms)
+        ),
+        Ending::CpuTimeUp {
+            limit_ms,
+            used_ms,
+            throttled_ms,
+        } => format!(
+            "ended at the CPU time limit: {} allowed, {} used{}; allow more with --cpu-time",
+            show_ms(*limit_ms),
+            show_ms(*used_ms),
+            throttled(*throttled_ms)
+        ),
+        Ending::MemoryUp {
+            limit_bytes,
+            peak_bytes,
+            source,
+        } => format!(
+            "ended at the memory limit: {} allowed, {} reached ({}); allow more with --memory",
+            show_bytes(*limit_bytes),
+            show_bytes(*peak_bytes),
+            match source {
+                verdict::ending::MemorySource::Cgroup => "the kernel killed it",
+                verdict::ending::MemorySource::RssPoll => "seen by polling",
+            }
+        ),
+        Ending::OutputUp {
+            cap_bytes,
+            dropped_bytes,
+        } => format!(
+            "ended at the output limit: {} allowed, {} beyond what is kept; allow more with \
+             --output-cap",
+            show_bytes(*cap_bytes),
+            show_bytes(*dropped_bytes)
+        ),
+        Ending::DiskUp {
+            limit_bytes,
+            first_refusal,
+        } => format!(
+            "ended with a full disk: {} allowed, first refused: {first_refusal}; allow more with \
+             --disk",
+            show_bytes(*limit_bytes)
+        ),
+        Ending::PidsUp {
+            limit,
+            first_refusal,
+        } => format!(
+            "ended at the limit of {limit} processes and threads, first refused: {first_refusal}; \
+             allow more with --pids"
+        ),
+        Ending::SyscallDenied { syscall, rule } => {
+            format!("killed for the system call {syscall}, which the policy denies ({rule})")
+        }
+        Ending::Cancelled { by } => format!("cancelled by {by}"),
+        Ending::NotStarted {
+            code: 127, path, ..
+        } => {
+            format!("`{path}` is not in the image or not on its PATH")
+        }
+        Ending::NotStarted { path, reason, .. } => format!("`{path}` cannot be executed: {reason}"),
+        Ending::SandboxFailed { step, reason } => format!(
+            "the sandbox failed at step {step}: {reason}; the program is not to blame, see \
+             rollcage doctor"
+        ),
+    }
+}
+
+fn throttled(ms: u64) -> String {
+    if ms == 0 {
+        String::new()
+    } else {
+        format!(", held back for {} by the CPU quota", show_ms(ms))
+    }
+}
+
+fn i32_signal_name(signal: i32) -> String {
+    match nix::sys::signal::Signal::try_from(signal) {
+        Ok(known) => known.as_str().to_owned(),
+        Err(_real_time) => "no name".to_owned(),
+    }
+}
+
+/// One refusal as a sentence.
+pub(crate) fn denial_sentence(denial: &pb::Denial) -> String {
+    let mut text = format!("refused: {}", denial.act);
+    if let Some(target) = denial.target.as_deref().filter(|target| !target.is_empty()) {
+        text = format!("{text} {target}");
+    }
+    let layer = denial
+        .layer()
+        .as_str_name()
+        .trim_start_matches("DENIAL_LAYER_")
+        .to_ascii_lowercase();
+    let times = denial.count.saturating_add(denial.suppressed);
+    text = format!("{text}, by {layer}");
+    if times > 1 {
+        text = format!("{text}, {times} times");
+    }
+    match denial.fix.as_deref().filter(|fix| !fix.is_empty()) {
+        Some(fix) => format!("{text}; to allow it: {fix}"),
+        None => text,
+    }
+}
+
+/// The outcome of the verdict in lower snake_case, or the kind of ending where nothing was judged.
+pub(crate) fn label(result: &pb::RunResult) -> String {
+    if result.error.is_some() {
+        return "not_run".to_owned();
+    }
+    let outcome = result
+        .verdict
+        .as_ref()
+        .map_or(pb::Outcome::Unjudged, pb::Verdict::outcome);
+    match outcome {
+        pb::Outcome::Unjudged | pb::Outcome::Unspecified => ending_name(result),
+        judged => outcome_name(judged),
+    }
+}
+
+/// The outcome in lower snake_case.
+pub(crate) fn outcome_name(outcome: pb::Outcome) -> String {
+    outcome
+        .as_str_name()
+        .trim_start_matches("OUTCOME_")
+        .to_ascii_lowercase()
+}
+
+/// The kind of ending in lower snake_case.
+pub(crate) fn ending_name(result: &pb::RunResult) -> String {
+    result
+        .ending
+        .as_ref()
+        .map_or_else(String::new, |ending| ending_kind_name(ending.kind()))
+}
+
+/// A kind of ending in lower snake_case.
+pub(crate) fn ending_kind_name(kind: pb::EndingKind) -> String {
+    kind.as_str_name()
+        .trim_start_matches("ENDING_KIND_")
+        .to_ascii_lowercase()
+}
+
+#[cfg(test)]
+mod tests;
