@@ -78,16 +78,12 @@ async fn the_log_reads_back_in_pages_from_anywhere_and_by_filter() {
             lines_max: 7,
             ..Wanted::default()
         };
-        let mut cursor = Cursor::at(from);
-        let mut seqs = Vec::new();
-        loop {
-            let page = reader.page(cursor, &wanted).unwrap();
+        let mut page = reader.page(Cursor::at(from), &wanted).unwrap();
+        let mut seqs: Vec<_> = page.lines.iter().map(|line| line.record.seq).collect();
+        while !page.at_end {
+            page = reader.page(page.next, &wanted).unwrap();
             assert!(page.lines.len() <= 7);
             seqs.extend(page.lines.iter().map(|line| line.record.seq));
-            cursor = page.next;
-            if page.at_end {
-                break;
-            }
         }
         assert_eq!(
             seqs,
