@@ -21,6 +21,7 @@ use std::sync::LazyLock;
 use prost_reflect::{DescriptorPool, MessageDescriptor};
 use serde_json::Value;
 
+pub use names::nearest;
 use tree::Tree;
 
 /// Why a conversion failed.

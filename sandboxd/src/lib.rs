@@ -3,5 +3,10 @@
 //! It never runs untrusted code in its own address space and holds no privilege once it serves:
 //! the launcher (its own process) makes sandboxes, the audit writer (its own process) keeps the log.
 
+pub mod config;
+pub mod grpc;
 pub mod metrics;
 pub mod run;
+pub mod run_id;
+pub mod store;
+pub mod telemetry;

@@ -44,7 +44,7 @@ pub(super) fn is_size(field: &FieldDescriptor) -> bool {
 }
 
 /// The known name closest to a wrong one, if it is close enough to be a slip.
-pub(super) fn nearest(wrong: &str, known: &[String]) -> Option<String> {
+pub fn nearest(wrong: &str, known: &[String]) -> Option<String> {
     known
         .iter()
         .map(|name| (distance(wrong, name), name))

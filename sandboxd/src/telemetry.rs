@@ -1,0 +1,41 @@
+//! Logs: to stderr, filtered, as text or JSON. It does not know the audit log, which is no log.
+
+use std::io::IsTerminal;
+
+use tracing_subscriber::EnvFilter;
+
+/// Why there are no logs.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TelemetryError {
+    /// The filter cannot be read.
+    #[error("log filter {filter:?} is not valid; write a level such as \"info\", or \"sandboxd=debug,warn\"")]
+    Filter {
+        /// As given.
+        filter: String,
+        /// Why.
+        #[source]
+        source: tracing_subscriber::filter::ParseError,
+    },
+    /// Logs were started before.
+    #[error("start logs")]
+    Start(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+/// Starts logs of this process.
+///
+/// # Errors
+/// A filter that cannot be read, or logs that run already.
+pub fn start(filter: &str, json: bool) -> Result<(), TelemetryError> {
+    let parsed = EnvFilter::try_new(filter)
+        .map_err(|source| TelemetryError::Filter { filter: filter.to_owned(), source })?;
+    let subscriber = tracing_subscriber::fmt()
+        .with_env_filter(parsed)
+        .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal() && !json);
+    if json {
+        subscriber.json().try_init().map_err(TelemetryError::Start)
+    } else {
+        subscriber.try_init().map_err(TelemetryError::Start)
+    }
+}
