@@ -7,7 +7,7 @@ use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use confine::plan::Plan;
-use confine::wire::SpawnSpec;
+use confine::wire::{CollectedFile, SpawnSpec};
 use policies::EffectiveLimits;
 use tokio::net::unix::pipe;
 use tokio::sync::mpsc;
@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 use verdict::ending::SandboxFault;
 
 use super::cancel::Cancel;
+use super::collect;
 use super::launcher_link::LauncherLink;
 use super::request::{Captured, Event, InputFile, OutputStream};
 use super::sandbox::{Sandbox, StartFault, Stdio};
@@ -46,6 +47,8 @@ pub(crate) struct Program<'a> {
     pub stdin: Option<Vec<u8>>,
     /// Descriptors 3, 4, ...
     pub extra: Vec<OwnedFd>,
+    /// Patterns of files to collect when it is over.
+    pub collect: &'a [String],
 }
 
 /// Who follows it, and who may end it.
@@ -58,15 +61,23 @@ pub(crate) struct Outside {
     /// When the request's own time is up.
     pub deadline: Option<Instant>,
     /// Ends the sandbox when nobody needs it any more.
-    pub release: (CancellationToken, &'static str),
+    pub release: CancellationToken,
 }
 
 impl Outside {
-    /// The same without live events, and with a release of its own.
-    pub(crate) fn quiet(&self, released_by: &'static str) -> Self {
+    /// The same without live events.
+    pub(crate) fn quiet(&self) -> Self {
         Self {
             events: None,
-            release: (CancellationToken::new(), released_by),
+            ..self.clone()
+        }
+    }
+
+    /// The same for a solution that its judge may release, with live events if `told`.
+    pub(crate) fn for_solution(&self, told: bool) -> Self {
+        Self {
+            events: self.events.clone().filter(|_| told),
+            release: CancellationToken::new(),
             ..self.clone()
         }
     }
@@ -83,21 +94,28 @@ pub(crate) struct Ran {
     pub stdout: Captured,
     /// Descriptor 2.
     pub stderr: Captured,
+    /// Files it left that were asked for.
+    pub files: Vec<CollectedFile>,
 }
 
 impl Ran {
-    fn not_at_all(sandbox_id: String, fault: &StartFault) -> Self {
-        let facts = Facts {
-            fault: Some(fault_of(fault)),
-            ..Facts::default()
-        };
+    /// A program that was never asked for.
+    pub(crate) fn never() -> Self {
         let nothing = || Capture::new(0).finish();
         Self {
-            sandbox_id,
-            facts,
+            sandbox_id: String::new(),
+            facts: Facts::default(),
             stdout: nothing(),
             stderr: nothing(),
+            files: Vec::new(),
         }
+    }
+
+    fn not_at_all(sandbox_id: String, fault: StartFault) -> Self {
+        let mut ran = Self::never();
+        ran.sandbox_id = sandbox_id;
+        ran.facts.fault = Some(fault.into());
+        ran
     }
 }
 
@@ -115,23 +133,28 @@ pub(crate) async fn run_program(
     outside: Outside,
 ) -> Ran {
     let sandbox_id = program.sandbox_id.clone();
-    let (pipes, stdio) = match make_pipes(program.extra) {
+    let made = make_pipes(program.extra).and_then(|made| {
+        Ok((made, collect::begin(program.collect, program.limits)?))
+    });
+    let ((pipes, stdio), collect) = match made {
         Ok(made) => made,
-        Err(error) => return Ran::not_at_all(sandbox_id, &StartFault::Pipe(error)),
+        Err(error) => return Ran::not_at_all(sandbox_id, StartFault::Pipe(error)),
     };
+    let (collect, collecting) = collect.unzip();
     let sandbox = match Sandbox::open(link, &sandbox_id, program.plan).await {
         Ok(sandbox) => sandbox,
-        Err(fault) => return Ran::not_at_all(sandbox_id, &fault),
+        Err(fault) => return Ran::not_at_all(sandbox_id, fault),
     };
     let limits = program.limits;
     let cpu = CpuBudget {
         us: limits.cpu_ms_max.saturating_mul(1000),
         millicores: limits.cpu_millicores_max,
     };
-    let mut watch = Watch::new(WatchLimits {
+    let watch_limits = WatchLimits {
         wall: Duration::from_millis(limits.wall_ms_max),
         cpu_us: cpu.us,
-    });
+    };
+    let mut watch = Watch::new(watch_limits, collect.is_some());
     let signals = Signals {
         cancel: outside.cancel,
         release: outside.release,
@@ -140,18 +163,23 @@ pub(crate) async fn run_program(
         started: CancellationToken::new(),
     };
     let drains = Drains::start(pipes, program.stdin, limits, &signals, (&sandbox_id, outside.events));
-    if let Err(fault) = instruct(&sandbox, program.files, &program.spec, stdio).await
+    if let Err(fault) = instruct(&sandbox, program.files, &program.spec, stdio, collect.is_none()).await
         && !fault.is_hangup()
     {
-        watch.on(Input::Fault(fault_of(&fault)), sandbox.opened_at().elapsed());
+        watch.on(Input::Fault(fault.into()), sandbox.opened_at().elapsed());
     }
-    let mut facts = supervise(sandbox, watch, &signals, cpu).await;
+    let mut facts = supervise(sandbox, watch, &signals, cpu, collect).await;
     let (stdout, stderr) = drains.finish(&mut facts).await;
+    let files = match collecting {
+        Some(collecting) => collect::finish(collecting, &mut facts.problems).await,
+        None => Vec::new(),
+    };
     Ran {
         sandbox_id,
         facts,
         stdout,
         stderr,
+        files,
     }
 }
 
@@ -179,24 +207,12 @@ async fn instruct(
     files: &[InputFile],
     spec: &SpawnSpec,
     stdio: Stdio,
+    last: bool,
 ) -> Result<(), StartFault> {
     if !files.is_empty() {
         sandbox.stage(files).await?;
     }
-    sandbox.spawn(spec, stdio).await
-}
-
-fn fault_of(fault: &StartFault) -> SandboxFault {
-    let mut reason = fault.to_string();
-    let mut source = std::error::Error::source(fault);
-    while let Some(error) = source {
-        reason = format!("{reason}: {error}");
-        source = error.source();
-    }
-    SandboxFault {
-        step: "launch".to_owned(),
-        reason,
-    }
+    sandbox.spawn(spec, stdio, last).await
 }
 
 type Drained = (Captured, std::io::Result<()>);

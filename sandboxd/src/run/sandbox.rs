@@ -11,10 +11,11 @@ use std::time::Duration;
 
 use confine::packet::{self, PacketError};
 use confine::plan::Plan;
-use confine::wire::{EXTRA_FDS_MAX, FdKind, SpawnSpec, ToInit};
+use confine::wire::{CollectSpec, EXTRA_FDS_MAX, FdKind, SpawnSpec, ToInit};
 use nix::errno::Errno;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use tokio::time::Instant;
+use verdict::ending::SandboxFault;
 
 use super::channel::InitChannel;
 use super::cpu_clock;
@@ -73,6 +74,19 @@ impl StartFault {
     }
 }
 
+impl From<StartFault> for SandboxFault {
+    fn from(fault: StartFault) -> Self {
+        let mut reason = fault.to_string();
+        let mut source = std::error::Error::source(&fault);
+        while let Some(error) = source {
+            reason = format!("{reason}: {error}");
+            source = error.source();
+        }
+        let step = "launch".to_owned();
+        Self { step, reason }
+    }
+}
+
 /// The program's ends of its descriptors.
 #[derive(Debug)]
 pub(crate) struct Stdio {
@@ -94,6 +108,7 @@ pub(crate) struct Sandbox {
     opened_at: Instant,
     kill_file: Option<File>,
     cpu_file: Option<OwnedFd>,
+    had_cpu_clock: bool,
     launcher_done: bool,
     init_done: bool,
     /// The launcher's last word, kept back until init's last frames are read.
@@ -119,6 +134,7 @@ impl Sandbox {
             opened_at,
             kill_file: None,
             cpu_file: None,
+            had_cpu_clock: false,
             launcher_done: false,
             init_done: false,
             last_word: None,
@@ -141,11 +157,16 @@ impl Sandbox {
         self.tell(&ToInit::Stage, &[archive.as_fd()], what).await
     }
 
-    /// Sends the command; when it is over, init ends the sandbox by itself.
+    /// Sends the command; with `last`, init ends the sandbox by itself when it is over.
     ///
     /// # Errors
     /// If it cannot be sent.
-    pub(crate) async fn spawn(&self, spec: &SpawnSpec, stdio: Stdio) -> Result<(), StartFault> {
+    pub(crate) async fn spawn(
+        &self,
+        spec: &SpawnSpec,
+        stdio: Stdio,
+        last: bool,
+    ) -> Result<(), StartFault> {
         let what = "the command";
         if stdio.extra.len() > EXTRA_FDS_MAX {
             let count = stdio.extra.len();
@@ -161,9 +182,31 @@ impl Sandbox {
         fds.extend(stdio.extra.iter().map(AsFd::as_fd));
         let frame = ToInit::Spawn {
             command: MAIN,
-            last: true,
+            last,
         };
         self.tell(&frame, &fds, what).await
+    }
+
+    /// Asks for files; they come through `pipe`.
+    ///
+    /// # Errors
+    /// If it cannot be asked.
+    pub(crate) async fn collect(
+        &self,
+        spec: &CollectSpec,
+        pipe: OwnedFd,
+    ) -> Result<(), StartFault> {
+        let what = "the list of files to collect";
+        let spec = packet::seal(spec).map_err(|source| StartFault::Seal { what, source })?;
+        self.tell(&ToInit::Collect, &[spec.as_fd(), pipe.as_fd()], what).await
+    }
+
+    /// Tells init to end the sandbox.
+    ///
+    /// # Errors
+    /// If it cannot be told.
+    pub(crate) async fn finish(&self) -> Result<(), StartFault> {
+        self.tell(&ToInit::Finish, &[], "the end").await
     }
 
     async fn tell(
@@ -212,7 +255,10 @@ impl Sandbox {
                 for (kind, fd) in std::mem::take(&mut started.fds) {
                     match kind {
                         FdKind::CgroupKill => self.kill_file = Some(File::from(fd)),
-                        FdKind::CpuUsage => self.cpu_file = Some(fd),
+                        FdKind::CpuUsage => {
+                            self.cpu_file = Some(fd);
+                            self.had_cpu_clock = true;
+                        }
                         FdKind::CgroupFreeze => {}
                     }
                 }
@@ -228,6 +274,11 @@ impl Sandbox {
                 Some(Input::Launcher(None))
             }
         }
+    }
+
+    /// Whether its CPU time could be read while it lived.
+    pub(crate) fn had_cpu_clock(&self) -> bool {
+        self.had_cpu_clock
     }
 
     /// Whether its CPU time can be read.
@@ -290,7 +341,13 @@ struct ArchiveView<'a> {
 struct ArchiveFileView<'a> {
     path: &'a str,
     mode: u32,
+    #[serde(serialize_with = "as_bytes")]
     content: &'a [u8],
+}
+
+/// As one block; the derived form would go byte by byte.
+fn as_bytes<S: Serializer>(content: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_bytes(content)
 }
 
 impl<'a> ArchiveView<'a> {

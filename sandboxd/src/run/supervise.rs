@@ -1,24 +1,27 @@
 //! Following one sandbox from launch until nothing of it is left: all awaiting is here, all
 //! deciding is in [`super::watch`].
 
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
+use confine::wire::CollectSpec;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+use verdict::ENDED_BY_GRADER;
 
 use super::cancel::Cancel;
 use super::cpu_clock::next_look;
-use super::sandbox::{Sandbox, until};
+use super::sandbox::{Sandbox, StartFault, until};
 use super::streams::OutputTotal;
-use super::watch::{Facts, Input, Watch};
+use super::watch::{Facts, Input, Order, Watch};
 
 /// What may end a sandbox from outside, and who is told that the program runs.
 #[derive(Debug)]
 pub(crate) struct Signals {
     /// Somebody cancels the run.
     pub cancel: Cancel,
-    /// Nobody needs the sandbox any more; a name for who says so.
-    pub release: (CancellationToken, &'static str),
+    /// The grading does not need the sandbox any more.
+    pub release: CancellationToken,
     /// When the request's own time is up.
     pub deadline: Option<Instant>,
     /// Output of the program.
@@ -51,18 +54,28 @@ pub(crate) async fn supervise(
     mut watch: Watch,
     signals: &Signals,
     cpu: CpuBudget,
+    mut collect: Option<(CollectSpec, OwnedFd)>,
 ) -> Facts {
     let opened_at = sandbox.opened_at();
     let mut taken = Taken::default();
     let mut look_at = None;
+    let mut looking = false;
     while !watch.is_over() {
         if let Some(by) = watch.take_kill() {
             sandbox.kill(by).await;
         }
+        if let Some(order) = watch.take_order()
+            && let Err(fault) = carry_out(order, &sandbox, &mut collect).await
+            && !fault.is_hangup()
+        {
+            watch.on(Input::Fault(fault.into()), opened_at.elapsed());
+            continue;
+        }
         if watch.is_running() {
             signals.started.cancel();
-            if look_at.is_none() && sandbox.has_cpu_clock() {
+            if !looking && sandbox.has_cpu_clock() {
                 look_at = Some(Instant::now() + next_look(0, cpu.us, cpu.millicores));
+                looking = true;
             }
         }
         let due = opened_at + watch.deadline();
@@ -82,15 +95,28 @@ pub(crate) async fn supervise(
         }
     }
     signals.started.cancel();
-    watch.into_facts()
+    let mut facts = watch.into_facts();
+    facts.cpu_watched = sandbox.had_cpu_clock();
+    facts
+}
+
+async fn carry_out(
+    order: Order,
+    sandbox: &Sandbox,
+    collect: &mut Option<(CollectSpec, OwnedFd)>,
+) -> Result<(), StartFault> {
+    match (order, collect.take()) {
+        (Order::Collect, Some((spec, pipe))) => sandbox.collect(&spec, pipe).await,
+        _ => sandbox.finish().await,
+    }
 }
 
 impl Taken {
     fn note(&mut self, input: &Input) {
         match input {
             Input::Cancelled { by } if by == DEADLINE => self.deadline = true,
+            Input::Cancelled { by } if by == ENDED_BY_GRADER => self.release = true,
             Input::Cancelled { .. } => self.cancel = true,
-            Input::Released { .. } => self.release = true,
             Input::OutputExceeded => self.output = true,
             _ => {}
         }
@@ -102,12 +128,11 @@ pub(crate) const DEADLINE: &str = "deadline";
 
 /// The next signal from outside that was not taken yet.
 async fn outer(signals: &Signals, taken: &Taken) -> Input {
-    let (release, release_by) = &signals.release;
     tokio::select! {
         by = signals.cancel.cancelled(), if !taken.cancel => Input::Cancelled { by },
-        () = release.cancelled(), if !taken.release => {
-            Input::Released { by: (*release_by).to_owned() }
-        }
+        () = signals.release.cancelled(), if !taken.release => Input::Cancelled {
+            by: ENDED_BY_GRADER.to_owned(),
+        },
         () = signals.output.exceeded(), if !taken.output => Input::OutputExceeded,
         () = until(signals.deadline), if !taken.deadline => {
             Input::Cancelled { by: DEADLINE.to_owned() }

@@ -9,8 +9,8 @@ use std::io;
 use std::time::Duration;
 
 use confine::report::StepReport;
-use confine::wire::{CommandToken, DeniedCall, DiskUse, FromInit};
-use verdict::ending::{Kill, KillCause, ProgramEnd, SandboxFault, SignalSent};
+use confine::wire::{CollectProblem, CommandToken, DeniedCall, DiskUse, FromInit};
+use verdict::ending::{Kill, KillCause, ProgramEnd, SandboxFault};
 
 use super::launcher_link::{LauncherEvent, Reaped};
 
@@ -20,6 +20,10 @@ pub(crate) const MAIN: CommandToken = CommandToken(1);
 const START_MAX: Duration = Duration::from_secs(10);
 /// From the end of the program (or of init) to the end of the sandbox.
 const FINISH_MAX: Duration = Duration::from_secs(2);
+/// From the end of the program to the end of collecting its files.
+const COLLECT_MAX: Duration = Duration::from_secs(10);
+/// Problems of collecting that are kept.
+const PROBLEMS_MAX: usize = 1000;
 /// From a kill through the control group to a kill through the launcher.
 const KILL_MAX: Duration = Duration::from_secs(2);
 /// From a kill to giving up: the kernel itself does not let go of a process.
@@ -30,7 +34,6 @@ const STEPS_MAX: usize = 256;
 const DENIALS_MAX: usize = 256;
 /// Bytes kept of any text from init.
 const TEXT_BYTES_MAX: usize = 1024;
-const SIGKILL: i32 = 9;
 
 /// Something that happened.
 #[derive(Debug)]
@@ -51,14 +54,10 @@ pub(crate) enum Input {
     },
     /// More output than allowed.
     OutputExceeded,
-    /// Somebody cancelled the run, or the request's own deadline has passed.
+    /// Somebody cancelled the run, the request's own deadline has passed, or the grading does
+    /// not need the sandbox any more.
     Cancelled {
-        /// Who, or `deadline`.
-        by: String,
-    },
-    /// Nobody needs this sandbox any more.
-    Released {
-        /// Whose end released it.
+        /// Who.
         by: String,
     },
     /// A fault of ours.
@@ -74,6 +73,15 @@ pub(crate) enum KillBy {
     Cgroup,
     /// Through the launcher.
     Launcher,
+}
+
+/// Something to tell init.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// Send the files that the request asked for.
+    Collect,
+    /// End the sandbox.
+    Finish,
 }
 
 /// Limits that the daemon enforces itself.
@@ -115,10 +123,10 @@ pub(crate) struct Facts {
     pub over_at: Option<Duration>,
     /// Our kills.
     pub kills: Vec<Kill>,
-    /// Signals sent for somebody.
-    pub signals_sent: Vec<SignalSent>,
     /// Denied calls.
     pub denials: Denials,
+    /// Files that could not be collected.
+    pub problems: Vec<CollectProblem>,
     /// Use of the writable file system at the end.
     pub disk: Option<DiskUse>,
     /// The launcher's last word; `None` if there was none or nothing had been started.
@@ -127,6 +135,8 @@ pub(crate) struct Facts {
     pub fault: Option<SandboxFault>,
     /// Whether the launcher refused the plan.
     pub refused: bool,
+    /// Whether the CPU time of the whole sandbox was watched.
+    pub cpu_watched: bool,
 }
 
 impl Facts {
@@ -141,7 +151,12 @@ impl Facts {
 #[derive(Debug)]
 pub(crate) struct Watch {
     limits: WatchLimits,
+    /// Whether files are to be collected: init then ends only when told so.
+    collect: bool,
     facts: Facts,
+    order: Option<Order>,
+    /// Until when collecting may take.
+    collecting_until: Option<Duration>,
     /// When the program or init was over.
     finishing_since: Option<Duration>,
     killed_at: Option<Duration>,
@@ -150,10 +165,13 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// A sandbox that was just asked for.
-    pub(crate) fn new(limits: WatchLimits) -> Self {
+    /// A sandbox that was just asked for; `collect`: files are wanted when the program is over.
+    pub(crate) fn new(limits: WatchLimits, collect: bool) -> Self {
         Self {
             limits,
+            collect,
+            order: None,
+            collecting_until: None,
             facts: Facts::default(),
             finishing_since: None,
             killed_at: None,
@@ -187,12 +205,17 @@ impl Watch {
         self.kill_wanted.take()
     }
 
+    /// Something to tell init now, once.
+    pub(crate) fn take_order(&mut self) -> Option<Order> {
+        self.order.take()
+    }
+
     /// When [`Input::Time`] is due, since launch.
     pub(crate) fn deadline(&self) -> Duration {
         match (self.killed_at, self.finishing_since, self.facts.spawned_at) {
             (Some(killed), ..) if self.escalated => killed + REAP_MAX,
             (Some(killed), ..) => killed + KILL_MAX,
-            (None, Some(since), _) => since + FINISH_MAX,
+            (None, Some(since), _) => self.collecting_until.unwrap_or(since + FINISH_MAX),
             (None, None, Some(spawned)) => spawned + self.limits.wall,
             (None, None, None) => START_MAX,
         }
@@ -215,7 +238,6 @@ impl Watch {
             }
             Input::OutputExceeded => self.kill(KillCause::Output { dropped_bytes: 0 }, now),
             Input::Cancelled { by } => self.kill(KillCause::Cancel { by }, now),
-            Input::Released { by } => self.release(by, now),
             Input::Fault(fault) => self.fault(fault, now),
             Input::Time => self.on_time(now),
         }
@@ -268,9 +290,19 @@ impl Watch {
                     step: bounded(step),
                     reason: with_errno(&bounded(reason), errno),
                 });
-                self.finishing(now);
+                self.finish(now);
             }
-            FromInit::Staged { .. } | FromInit::Collected { .. } => {}
+            FromInit::Staged { .. } => {}
+            FromInit::Collected { problems, .. } => {
+                let kept = problems.into_iter().take(PROBLEMS_MAX);
+                self.facts.problems = kept
+                    .map(|problem| CollectProblem {
+                        path: bounded(problem.path),
+                        reason: bounded(problem.reason),
+                    })
+                    .collect();
+                self.finish(now);
+            }
             FromInit::StageFailed { path, errno } => {
                 let reason = format!("file {} could not be written", bounded(path));
                 let reason = with_errno(&reason, errno);
@@ -295,6 +327,7 @@ impl Watch {
                 };
                 let in_order = self.facts.spawned_at.is_none();
                 self.on_program_end(command, in_order, end, now);
+                self.finish(now);
             }
             FromInit::Exited {
                 command,
@@ -310,8 +343,7 @@ impl Watch {
                     },
                     _ => return self.protocol("an end with both or neither of code and signal", now),
                 };
-                let in_order = self.facts.spawned_at.is_some();
-                self.on_program_end(command, in_order, end, now);
+                self.on_exited(command, end, now);
             }
             FromInit::Denied { calls, suppressed } => self.note_denials(calls, suppressed),
             FromInit::Finished { disk } => {
@@ -336,6 +368,19 @@ impl Watch {
         self.note_steps(steps);
     }
 
+    fn on_exited(&mut self, command: CommandToken, end: ProgramEnd, now: Duration) {
+        if self.facts.spawned_at.is_none() && matches!(end, ProgramEnd::Exited { .. }) {
+            let reason = "its process ended before the program was executed";
+            self.note_fault(fault("spawn", reason));
+            return self.finish(now);
+        }
+        self.on_program_end(command, true, end, now);
+        if self.collect && self.facts.ended_at == Some(now) {
+            self.order = Some(Order::Collect);
+            self.collecting_until = Some(now + COLLECT_MAX);
+        }
+    }
+
     fn on_program_end(
         &mut self,
         command: CommandToken,
@@ -343,10 +388,6 @@ impl Watch {
         end: ProgramEnd,
         now: Duration,
     ) {
-        if self.killed_at.is_some() && self.facts.program.is_some() {
-            // Released while this frame was on its way.
-            return;
-        }
         if command != MAIN || !in_order || self.facts.program.is_some() {
             return self.protocol("the end of a program that does not run", now);
         }
@@ -387,19 +428,6 @@ impl Watch {
         self.kill_now(now);
     }
 
-    fn release(&mut self, by: String, now: Duration) {
-        if self.facts.program.is_none() && self.killed_at.is_none() {
-            let signal = SIGKILL;
-            self.facts.program = Some(ProgramEnd::Signalled {
-                signal,
-                core_dumped: false,
-            });
-            self.facts.ended_at = Some(now);
-            self.facts.signals_sent.push(SignalSent { signal, by });
-        }
-        self.kill_now(now);
-    }
-
     fn kill_now(&mut self, now: Duration) {
         if self.killed_at.is_none() {
             self.killed_at = Some(now);
@@ -409,6 +437,15 @@ impl Watch {
 
     fn finishing(&mut self, now: Duration) {
         self.finishing_since.get_or_insert(now);
+    }
+
+    /// The same where init may have to be told to end.
+    fn finish(&mut self, now: Duration) {
+        if self.collect {
+            self.order = Some(Order::Finish);
+        }
+        self.collecting_until = None;
+        self.finishing_since = Some(now);
     }
 
     fn protocol(&mut self, reason: &str, now: Duration) {

@@ -1,0 +1,1 @@
+//! Tests of taking files out of a sandbox.

@@ -1,0 +1,281 @@
+//! From what became known about a sandbox to what a result says: ending, usage, denials, manifest.
+//!
+//! Pure. The ending itself is decided by [`verdict::ending::decide_ending`]; here its evidence
+//! is put together.
+
+use confine::report::{Layer, Status, StepReport};
+use confine::seccomp::explain_nr;
+use confine::wire::{DeniedCall, DiskUse};
+use policies::{DenyAction, EffectiveLimits};
+use verdict::ending::{
+    Counters, DiskAtEnd, KernelEvidence, KillCause, Limits, ProgramEnd, decide_ending,
+};
+use verdict::{
+    ControlLayer, ControlStatus, Denial, DenialLayer, Ending, ManifestRow, Pressure, Usage,
+};
+
+use super::program::Ran;
+use super::watch::{Denials, Facts};
+
+const SIGSYS: i32 = 31;
+const EAGAIN: i32 = 11;
+const ENOMEM: i32 = 12;
+const ENOSPC: i32 = 28;
+
+/// What a result says about one sandbox.
+#[derive(Debug, Clone)]
+pub(crate) struct Concluded {
+    /// How the program ended.
+    pub ending: Ending,
+    /// What it used.
+    pub usage: Usage,
+    /// What it was refused.
+    pub denials: Vec<Denial>,
+    /// What was enforced.
+    pub manifest: Vec<ManifestRow>,
+}
+
+/// Draws the conclusions. `queue_ms` is the time the run waited for its place.
+pub(crate) fn conclude(
+    ran: &Ran,
+    limits: &EffectiveLimits,
+    deny_action: DenyAction,
+    queue_ms: u64,
+) -> Concluded {
+    let usage = usage_of(&ran.facts, queue_ms);
+    let evidence = evidence_of(ran, limits, deny_action, &usage);
+    Concluded {
+        ending: decide_ending(&evidence),
+        denials: denials_of(&ran.facts, limits),
+        manifest: manifest_of(&ran.facts, limits),
+        usage,
+    }
+}
+
+fn evidence_of(
+    ran: &Ran,
+    limits: &EffectiveLimits,
+    deny_action: DenyAction,
+    usage: &Usage,
+) -> KernelEvidence {
+    let facts = &ran.facts;
+    let counters = facts.reaped.as_ref().map(|reaped| &reaped.counters);
+    let dropped_bytes = ran.stdout.dropped_bytes + ran.stderr.dropped_bytes;
+    let mut kills = facts.kills.clone();
+    for kill in &mut kills {
+        if let KillCause::Output { dropped_bytes: all } = &mut kill.cause {
+            *all = dropped_bytes;
+        }
+    }
+    KernelEvidence {
+        program: program_end(facts, deny_action),
+        ended_at_ms: facts.ended_at.map(|ended| facts.ran_ms(ended)),
+        kills,
+        signals_sent: Vec::new(),
+        limits: Limits {
+            wall_ms: Some(limits.wall_ms_max),
+            cpu_ms: Some(limits.cpu_ms_max),
+            memory_bytes: Some(limits.memory_bytes_max),
+            pids: Some(limits.pids_max),
+            disk_bytes: Some(limits.disk_bytes_max),
+            output_bytes_total: Some(limits.output_bytes_total_max),
+        },
+        counters: Counters {
+            wall_ms: usage.wall_ms,
+            cpu_ms: usage.cpu_user_ms + usage.cpu_system_ms,
+            throttled_ms: usage.cpu_throttled_ms,
+            oom_kills: usage.oom_kills,
+            memory_limit_hits: counters.map_or(0, |counters| counters.memory_limit_hits),
+            memory_peak_bytes: usage.memory_peak_bytes,
+            pids_limit_hits: counters.map_or(0, |counters| counters.pids_limit_hits),
+        },
+        disk: facts.disk.and_then(disk_at_end),
+        fault: facts.fault.clone(),
+    }
+}
+
+/// A file system without a size is one that could not be looked at.
+fn disk_at_end(disk: DiskUse) -> Option<DiskAtEnd> {
+    (disk.bytes_max > 0).then(|| DiskAtEnd {
+        free_bytes: disk.bytes_max.saturating_sub(disk.bytes),
+        free_inodes: disk.inodes_max.saturating_sub(disk.inodes),
+    })
+}
+
+/// What init said, and for a policy that kills on denied calls the call that did it.
+fn program_end(facts: &Facts, deny_action: DenyAction) -> ProgramEnd {
+    let end = facts.program.clone().unwrap_or(ProgramEnd::NotReported);
+    let killed_by_filter = deny_action == DenyAction::Kill
+        && matches!(end, ProgramEnd::Signalled { signal: SIGSYS, .. });
+    if !killed_by_filter {
+        return end;
+    }
+    let explained = facts.denials.last.and_then(explain_nr);
+    ProgramEnd::SyscallKilled {
+        syscall: explained.map_or("unknown", |call| call.name).to_owned(),
+        rule: explained
+            .map_or("the system call filter of the policy's profile", |call| call.rule)
+            .to_owned(),
+    }
+}
+
+fn usage_of(facts: &Facts, queue_ms: u64) -> Usage {
+    let counters = facts.reaped.as_ref().map(|reaped| reaped.counters.clone());
+    let counters = counters.unwrap_or_default();
+    let disk = facts.disk.unwrap_or_default();
+    let ended_at = facts.ended_at.or(facts.over_at);
+    let pressure = Pressure {
+        cpu_some_us: counters.pressure_cpu_some_us,
+        memory_full_us: counters.pressure_memory_full_us,
+        io_full_us: counters.pressure_io_full_us,
+        ..Pressure::default()
+    };
+    Usage {
+        wall_ms: ended_at.map_or(0, |ended| facts.ran_ms(ended)),
+        cpu_user_ms: counters.cpu_user_us / 1000,
+        cpu_system_ms: counters.cpu_system_us / 1000,
+        cpu_throttled_ms: counters.cpu_throttled_us / 1000,
+        memory_peak_bytes: counters.memory_peak_bytes,
+        oom_kills: counters.oom_kills,
+        pids_peak: counters.pids_peak,
+        disk_bytes: disk.bytes,
+        inodes: disk.inodes,
+        io_bytes: counters.io_bytes,
+        queue_ms,
+        start_us: facts.spawn_us,
+        pressure: (pressure != Pressure::default()).then_some(pressure),
+        ..Usage::default()
+    }
+}
+
+fn denials_of(facts: &Facts, limits: &EffectiveLimits) -> Vec<Denial> {
+    let mut rows = syscall_denials(&facts.denials);
+    let counters = facts.reaped.as_ref().map(|reaped| reaped.counters.clone());
+    let counters = counters.unwrap_or_default();
+    if counters.pids_limit_hits > 0 {
+        let asked = limits.pids_max;
+        let row = limit_denial("fork", "limits.pids_max", asked, counters.pids_limit_hits);
+        rows.push(Denial { errno: EAGAIN, ..row });
+    }
+    if counters.oom_kills > 0 && counters.memory_limit_hits > 0 {
+        let asked = limits.memory_bytes_max;
+        let row = limit_denial("allocate memory", "limits.memory_bytes_max", asked, counters.oom_kills);
+        rows.push(Denial { errno: ENOMEM, ..row });
+    }
+    let full = |disk: &DiskUse| disk.bytes >= disk.bytes_max && disk.bytes_max > 0;
+    if facts.disk.as_ref().is_some_and(full) {
+        let row = limit_denial("write", "limits.disk_bytes_max", limits.disk_bytes_max, 1);
+        rows.push(Denial { errno: ENOSPC, ..row });
+    }
+    rows
+}
+
+fn limit_denial(act: &str, field: &str, value: u64, count: u64) -> Denial {
+    Denial {
+        layer: DenialLayer::Cgroup,
+        act: act.to_owned(),
+        target: String::new(),
+        rule: format!("{field} = {value}"),
+        count,
+        errno: 0,
+        fix: format!("ask for a higher {field}, or choose a policy that allows one"),
+        suppressed: 0,
+    }
+}
+
+fn syscall_denials(denials: &Denials) -> Vec<Denial> {
+    let mut rows: Vec<Denial> = denials.calls.values().map(syscall_denial).collect();
+    if let Some(first) = rows.first_mut() {
+        first.suppressed = denials.suppressed;
+    }
+    rows
+}
+
+fn syscall_denial(call: &DeniedCall) -> Denial {
+    let explained = explain_nr(call.number);
+    let known = |text: fn(&confine::seccomp::Explanation) -> &'static str| {
+        explained.as_ref().map_or("", text).to_owned()
+    };
+    let name = known(|explained| explained.name);
+    Denial {
+        layer: DenialLayer::Seccomp,
+        act: if name.is_empty() {
+            format!("system call {}", call.number)
+        } else {
+            name
+        },
+        target: format!("{:#x}", call.first_arg),
+        rule: known(|explained| explained.rule),
+        count: call.count,
+        errno: call.errno,
+        fix: known(|explained| explained.fix),
+        suppressed: 0,
+    }
+}
+
+fn manifest_of(facts: &Facts, limits: &EffectiveLimits) -> Vec<ManifestRow> {
+    let mut rows: Vec<ManifestRow> = facts.steps.iter().map(row_of).collect();
+    if facts.spawned_at.is_some() {
+        rows.extend(own_rows(facts, limits));
+    }
+    if let Some(reaped) = &facts.reaped
+        && !reaped.leftovers.is_empty()
+    {
+        let mut row = resource_row("cleanup", String::new());
+        row.status = ControlStatus::Degraded;
+        row.reason = format!("left behind: {}", reaped.leftovers.join(", "));
+        rows.push(row);
+    }
+    rows
+}
+
+/// The limits that the daemon itself enforces by killing.
+fn own_rows(facts: &Facts, limits: &EffectiveLimits) -> [ManifestRow; 3] {
+    let mut cpu = resource_row("cpu_time", format!("{} ms", limits.cpu_ms_max));
+    if !facts.cpu_watched {
+        cpu.status = ControlStatus::Degraded;
+        cpu.applied = "per process only".to_owned();
+        cpu.reason = "the sandbox's CPU time cannot be read on this host".to_owned();
+    }
+    [
+        resource_row("wall_time", format!("{} ms", limits.wall_ms_max)),
+        cpu,
+        resource_row("output", format!("{} bytes", limits.output_bytes_total_max)),
+    ]
+}
+
+fn resource_row(name: &str, value: String) -> ManifestRow {
+    ManifestRow {
+        name: name.to_owned(),
+        layer: ControlLayer::Resource,
+        asked: value.clone(),
+        applied: value,
+        status: ControlStatus::Enforced,
+        reason: String::new(),
+        proof: String::new(),
+    }
+}
+
+fn row_of(step: &StepReport) -> ManifestRow {
+    let (status, reason) = match &step.status {
+        Status::Enforced => (ControlStatus::Enforced, String::new()),
+        Status::Degraded(why) => (ControlStatus::Degraded, why.clone()),
+        Status::NotAsked => (ControlStatus::NotAsked, String::new()),
+    };
+    ManifestRow {
+        name: step.step.clone(),
+        layer: match step.layer {
+            Layer::Semantics => ControlLayer::Semantics,
+            Layer::AttackSurface => ControlLayer::AttackSurface,
+            Layer::Resource => ControlLayer::Resource,
+        },
+        asked: String::new(),
+        applied: step.applied.clone(),
+        status,
+        reason,
+        proof: String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

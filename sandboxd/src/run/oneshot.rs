@@ -1,0 +1,411 @@
+//! One run from its request to its recorded result.
+//!
+//! The order is the promise: checked, queued, recorded as admitted, run, judged, recorded as
+//! ended, returned. What each of these means is in the neighbouring files.
+
+use std::time::Duration;
+
+use audit::Draft;
+use confine::plan::Plan;
+use futures::future::join_all;
+use policies::AuditFailure;
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use verdict::ending::Ending;
+use verdict::{
+    AssertsSpec, ControlLayer, ControlStatus, ManifestRow, Outcome, Usage, Verdict, VerifySpec,
+};
+
+use super::Inner;
+use super::admission::Places;
+use super::cancel::Cancel;
+use super::conclude::{Concluded, conclude};
+use super::grade;
+use super::plan::{plan_for, spawn_spec};
+use super::program::{Outside, Program, Ran, run_program};
+use super::record::{self, AppendFailed};
+use super::request::{Event, InputFile, Receipt, Request, RunError, RunResult};
+use super::sandbox::until;
+use super::supervise::DEADLINE;
+use super::watch::millis;
+
+/// Who may have to wait for a run's first place.
+enum Turn {
+    /// It is this run's turn.
+    Go(Places),
+    /// It was cancelled before, by whom.
+    Cancelled(String),
+}
+
+/// What a run came to, before it is recorded.
+struct Outcomes {
+    ran: Ran,
+    concluded: Concluded,
+    verdict: Verdict,
+}
+
+/// Runs one request to its end.
+///
+/// # Errors
+/// [`RunError`] where no run took place.
+pub(super) async fn run_to_end(
+    inner: &Inner,
+    request: &Request,
+    events: Option<mpsc::Sender<Event>>,
+    cancel: Cancel,
+) -> Result<RunResult, RunError> {
+    let received = Instant::now();
+    let outcome = serve(inner, request, events, cancel, received).await;
+    if let Err(error) = &outcome
+        && let Err(failed) = inner.audit.append(record::refused(request, error)).await
+    {
+        // The refusal stands either way: nothing ran.
+        tracing::error!(error = &failed as &dyn std::error::Error, "a refusal is not recorded");
+    }
+    outcome
+}
+
+async fn serve(
+    inner: &Inner,
+    request: &Request,
+    events: Option<mpsc::Sender<Event>>,
+    cancel: Cancel,
+    received: Instant,
+) -> Result<RunResult, RunError> {
+    check(inner, request)?;
+    let plan = plan_for(&request.policy, &request.limits, &request.image, inner.link.host())?;
+    let deadline_ms = (request.deadline_ms > 0).then_some(request.deadline_ms);
+    let deadline = deadline_ms.map(|ms| received + Duration::from_millis(ms));
+    let turn = queue(inner, request, events.as_ref(), &cancel, deadline).await?;
+    let queue_ms = millis(received.elapsed());
+    let ids = sandbox_ids(request)?;
+    let places = match turn {
+        Turn::Go(places) => places,
+        Turn::Cancelled(by) => {
+            let outcomes = Outcomes::never_ran(request, by, queue_ms);
+            return record_end(inner, request, outcomes, None).await;
+        }
+    };
+    let unrecorded = record_admitted(inner, request, &ids, queue_ms).await?;
+    let outside = Outside {
+        events,
+        cancel,
+        deadline,
+        release: CancellationToken::new(),
+    };
+    let outcomes = carry_out(inner, request, &plan, &ids, (outside, queue_ms)).await;
+    drop(places);
+    if outcomes.ran.facts.refused {
+        return Err(launcher_refused(&outcomes.ran));
+    }
+    record_end(inner, request, outcomes, unrecorded).await
+}
+
+/// What no policy has to say about a request, but its own consistency.
+fn check(inner: &Inner, request: &Request) -> Result<(), RunError> {
+    let unavailable = |message: &str| RunError::Unavailable {
+        message: message.to_owned(),
+    };
+    if inner.draining.is_cancelled() {
+        return Err(unavailable("the daemon is stopping"));
+    }
+    if inner.link.is_gone() {
+        return Err(unavailable("the launcher is gone; the daemon is stopping"));
+    }
+    let refused = |reason, field: &str, message: String| {
+        let field = Some(field.to_owned());
+        Err(RunError::Refused {
+            reason,
+            field,
+            message,
+        })
+    };
+    if request.argv.is_empty() {
+        if request.verify.as_ref().is_none_or(VerifySpec::needs_run) {
+            let message = "argv is empty: name a program, or a verify of a kind that needs none";
+            return refused("ARGV_EMPTY", "argv", message.to_owned());
+        }
+        if !request.collect.is_empty() {
+            let message = "collect needs a program in argv that leaves the files";
+            return refused("COLLECT_WITHOUT_RUN", "collect", message.to_owned());
+        }
+    }
+    let bytes: u64 = request.files.iter().map(|file| file.content.len() as u64).sum();
+    if bytes > request.limits.disk_bytes_max {
+        let max = request.limits.disk_bytes_max;
+        let message = format!("files have {bytes} bytes, more than limits.disk_bytes_max = {max}");
+        return refused("FILES_TOO_LARGE", "files", message);
+    }
+    if request.files.len() as u64 > request.limits.files_max {
+        let (count, max) = (request.files.len(), request.limits.files_max);
+        let message = format!("{count} files are more than limits.files_max = {max}");
+        return refused("TOO_MANY_FILES", "files", message);
+    }
+    Ok(())
+}
+
+/// Waits for the run's turn. A judge needs a sandbox beside the solution's: both places at once.
+async fn queue(
+    inner: &Inner,
+    request: &Request,
+    events: Option<&mpsc::Sender<Event>>,
+    cancel: &Cancel,
+    deadline: Option<Instant>,
+) -> Result<Turn, RunError> {
+    let places = if grade::needs_pair(request) { 2 } else { 1 };
+    let entered = inner.admission.enter(&request.caller.tenant, request.priority, places);
+    let mut waiting = entered.map_err(|full| RunError::Busy {
+        message: format!("{full}; try again later"),
+        retry_after_ms: full.retry_after_ms,
+    })?;
+    if let Some(events) = events {
+        // A consumer whose channel is full at the very start does not miss anything by this.
+        let told = events.try_send(Event::Queued);
+        tracing::trace!(told = told.is_ok(), "queued");
+    }
+    tokio::select! {
+        biased;
+        by = cancel.cancelled() => Ok(Turn::Cancelled(by)),
+        () = until(deadline) => Ok(Turn::Cancelled(DEADLINE.to_owned())),
+        places = waiting.places() => places.map(Turn::Go).ok_or_else(|| RunError::Unavailable {
+            message: "the daemon is stopping".to_owned(),
+        }),
+    }
+}
+
+/// Names of the sandboxes of a run: the program's, and those of a verification by test code.
+struct SandboxIds {
+    program: Option<String>,
+    pair: Option<(String, String)>,
+}
+
+fn sandbox_ids(request: &Request) -> Result<SandboxIds, RunError> {
+    let mut random = [0; 8];
+    getrandom::fill(&mut random).map_err(|error| RunError::Unavailable {
+        message: format!("no random bytes for a sandbox id: {error}"),
+    })?;
+    let base = format!("sb-{}", hex::encode(random));
+    let program = (!request.argv.is_empty()).then(|| base.clone());
+    let pair = grade::needs_pair(request)
+        .then(|| (format!("{base}-solution"), format!("{base}-judge")));
+    Ok(SandboxIds { program, pair })
+}
+
+/// Records that the run starts now, with every sandbox it will ask for. Gives the reason if that
+/// failed and the policy lets the run go on.
+async fn record_admitted(
+    inner: &Inner,
+    request: &Request,
+    ids: &SandboxIds,
+    queue_ms: u64,
+) -> Result<Option<AppendFailed>, RunError> {
+    let inputs_sha256 = grade::evidence(inner, request).inputs_sha256;
+    let mut drafts = vec![record::admitted(request, &inputs_sha256, queue_ms)];
+    let requested = |id: &String, role| record::sandbox_requested(request, id, role);
+    drafts.extend(ids.program.iter().map(|id| requested(id, "program")));
+    if let Some((solution, judge)) = &ids.pair {
+        drafts.extend([requested(solution, "solution"), requested(judge, "judge")]);
+    }
+    append_all(inner, request, drafts).await.map(|done| done.err())
+}
+
+/// Appends records, the first first. A failure is an error only where the policy says deny.
+async fn append_all(
+    inner: &Inner,
+    request: &Request,
+    drafts: Vec<Draft>,
+) -> Result<Result<Receipt, AppendFailed>, RunError> {
+    let appended = join_all(drafts.into_iter().map(|draft| inner.audit.append(draft))).await;
+    let all: Result<Vec<Receipt>, AppendFailed> = appended.into_iter().collect();
+    match all {
+        Ok(receipts) => Ok(Ok(receipts.into_iter().next().unwrap_or_default())),
+        Err(failed) if request.policy.audit.on_failure == AuditFailure::Degrade => {
+            tracing::warn!(error = &failed as &dyn std::error::Error, "audit degraded");
+            Ok(Err(failed))
+        }
+        Err(failed) => Err(RunError::Unavailable {
+            message: format!("{failed}, and policy {} says deny", request.policy.name),
+        }),
+    }
+}
+
+/// Runs the program, if there is one, and then the verification, if one is asked.
+async fn carry_out(
+    inner: &Inner,
+    request: &Request,
+    plan: &Plan,
+    ids: &SandboxIds,
+    (outside, queue_ms): (Outside, u64),
+) -> Outcomes {
+    let conclude = |ran: Ran| {
+        let deny = request.policy.syscalls.deny_action;
+        let concluded = conclude(&ran, &request.limits, deny, queue_ms);
+        (ran, concluded)
+    };
+    let first = match &ids.program {
+        Some(id) => {
+            let program = Program {
+                sandbox_id: id.clone(),
+                plan,
+                limits: &request.limits,
+                files: &request.files,
+                spec: spawn_spec(&request.argv, &request.env, &request.cwd),
+                stdin: request.stdin.clone(),
+                extra: Vec::new(),
+                collect: &request.collect,
+            };
+            Some(conclude(run_program(&inner.link, program, outside.clone()).await))
+        }
+        None => None,
+    };
+    let no_run = |(_, concluded): &(Ran, Concluded)| concluded.ending.is_host_fault();
+    let ((ran, concluded), verdict) = match (first, asserts(request, ids)) {
+        (Some(first), None) => {
+            let verdict = grade::by_run(request, &first.0, &first.1);
+            (first, verdict)
+        }
+        (Some(first), Some(_)) if no_run(&first) => {
+            let verdict = grade::unscored(&first.1.ending);
+            (first, verdict)
+        }
+        (first, Some((spec, pair))) => {
+            let judged = grade::by_asserts(inner, request, (spec, plan), pair, &outside).await;
+            (first.unwrap_or_else(|| conclude(judged.solution)), judged.verdict)
+        }
+        // Excluded by the check of the request.
+        (None, None) => (conclude(Ran::never()), Verdict::unjudged()),
+    };
+    let verdict = grade::complete(verdict, grade::evidence(inner, request), &concluded.usage);
+    Outcomes {
+        ran,
+        concluded,
+        verdict,
+    }
+}
+
+/// Test code to run, with the names of the sandboxes for it.
+fn asserts<'a>(
+    request: &'a Request,
+    ids: &'a SandboxIds,
+) -> Option<(&'a AssertsSpec, &'a (String, String))> {
+    match (&request.verify, &ids.pair) {
+        (Some(VerifySpec::Asserts(spec)), Some(pair)) => Some((spec, pair)),
+        _ => None,
+    }
+}
+
+impl Outcomes {
+    /// A run that was cancelled, or whose time was up, before its turn came.
+    fn never_ran(request: &Request, by: String, queue_ms: u64) -> Self {
+        let ending = Ending::Cancelled { by };
+        let outcome = match &request.verify {
+            Some(_) => Outcome::InfraError,
+            None => Outcome::Unjudged,
+        };
+        Self {
+            ran: Ran::never(),
+            concluded: Concluded {
+                ending,
+                usage: Usage {
+                    queue_ms,
+                    ..Usage::default()
+                },
+                denials: Vec::new(),
+                manifest: Vec::new(),
+            },
+            verdict: Verdict::new(outcome, "cancelled before it started"),
+        }
+    }
+}
+
+fn launcher_refused(ran: &Ran) -> RunError {
+    let fault = ran.facts.fault.as_ref();
+    RunError::Refused {
+        reason: "LAUNCHER_REFUSED",
+        field: fault.map(|fault| fault.step.clone()),
+        message: fault.map_or_else(String::new, |fault| fault.reason.clone()),
+    }
+}
+
+/// Puts the result together and records it; only then is it given out.
+async fn record_end(
+    inner: &Inner,
+    request: &Request,
+    outcomes: Outcomes,
+    unrecorded: Option<AppendFailed>,
+) -> Result<RunResult, RunError> {
+    let Outcomes {
+        ran,
+        concluded,
+        verdict,
+    } = outcomes;
+    if let Some(reaped) = &ran.facts.reaped
+        && !reaped.leftovers.is_empty()
+    {
+        tracing::error!(sandbox = ran.sandbox_id, left = ?reaped.leftovers, "not all cleaned up");
+    }
+    let (files, files_missing) = collected(&ran);
+    let mut result = RunResult {
+        id: request.id.clone(),
+        run_id: request.run_id.clone(),
+        ending: concluded.ending,
+        verdict,
+        stdout: ran.stdout,
+        stderr: ran.stderr,
+        usage: concluded.usage,
+        denials: concluded.denials,
+        manifest: concluded.manifest,
+        files,
+        files_missing,
+        audit: Receipt::default(),
+        sandbox_id: ran.sandbox_id,
+    };
+    let draft = record::ended(request, &result);
+    let appended = append_all(inner, request, vec![draft]).await?;
+    let mut failed = unrecorded;
+    match appended {
+        Ok(receipt) => result.audit = receipt,
+        Err(error) => failed = failed.or(Some(error)),
+    }
+    if let Some(failed) = failed {
+        result.manifest.push(audit_degraded(&failed));
+    }
+    Ok(result)
+}
+
+fn audit_degraded(failed: &AppendFailed) -> ManifestRow {
+    ManifestRow {
+        name: "audit".to_owned(),
+        layer: ControlLayer::Semantics,
+        asked: "a durable record before the reply".to_owned(),
+        applied: String::new(),
+        status: ControlStatus::Degraded,
+        reason: failed.to_string(),
+        proof: String::new(),
+    }
+}
+
+/// Collected files, and those that cannot be given out, with the reason.
+fn collected(ran: &Ran) -> (Vec<InputFile>, Vec<(String, String)>) {
+    let mut files = Vec::new();
+    let mut missing: Vec<(String, String)> = Vec::new();
+    for file in &ran.files {
+        let path = String::from_utf8_lossy(&file.path).into_owned();
+        let plain = |path: &str| !path.split('/').any(|part| matches!(part, "" | "." | ".."));
+        if path.as_bytes() != file.path {
+            missing.push((path, "its name is not UTF-8".to_owned()));
+        } else if !plain(&path) {
+            missing.push((path, "its name is not a plain relative path".to_owned()));
+        } else {
+            files.push(InputFile {
+                path,
+                content: file.content.clone(),
+                mode: file.mode & 0o777,
+            });
+        }
+    }
+    let problems = ran.facts.problems.iter();
+    missing.extend(problems.map(|problem| (problem.path.clone(), problem.reason.clone())));
+    (files, missing)
+}
