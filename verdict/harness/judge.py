@@ -16,16 +16,18 @@ SHADOWABLE = frozenset((
     "eval", "exec", "dir", "help", "copyright", "credits", "license", "exit", "quit"))
 
 
-def load_codec(folder):
-    module = type(sys)("rollcage_codec")
-    with open(folder + "/codec.py", "rb") as file:
-        exec(compile(file.read(), folder + "/codec.py", "exec"), module.__dict__)
+def load_wire(folder):
+    """The module of both processes, made of three files."""
+    module = type(sys)("rollcage_wire")
+    for name in ("kinds.py", "codec.py", "peer.py"):
+        with open(folder + "/" + name, "rb") as file:
+            exec(compile(file.read(), folder + "/" + name, "exec"), module.__dict__)
     return module
 
 
-def read_task(codec, folder):
+def read_task(wire, folder):
     with open(folder + "/task.bin", "rb") as file:
-        return codec.Decoder(None, file.read()).get()
+        return wire.Decoder(None, file.read()).get()
 
 
 def json_text(value):
@@ -86,12 +88,12 @@ def shadowed_builtins(names, builtin_names, entry_points):
     return SHADOWABLE & free
 
 
-def make_judge(codec):
+def make_judge(wire):
     frames = (type(sys._getframe()), type(main.__code__), type(sys), type(type.__dict__))
-    call_only = (codec.FunctionType, codec.BuiltinType, type(Names().walk))
+    call_only = (wire.FunctionType, wire.BuiltinType, type(Names().walk))
     hidden = ("gi_", "cr_", "ag_", "tb_", "f_", "co_", "func_")
 
-    class Judge(codec.Peer):
+    class Judge(wire.Peer):
         """Serves the solution only what the test handed it: calls, and public data."""
 
         judges = True
@@ -104,7 +106,7 @@ def make_judge(codec):
                 if isinstance(target, call_only + (type,)):
                     raise AttributeError("the test's %s cannot be changed" % name)
                 return setattr(target, name, args)
-            if action == "op" and (name not in codec.METHODS or name == "__call__"):
+            if action == "op" and (name not in wire.METHODS or name == "__call__"):
                 raise AttributeError(name)
             if action not in ("op", "call"):
                 raise AttributeError("not allowed")
@@ -183,8 +185,8 @@ def make_module(peer, provided):
 class Run:
     """One judgement: sets up the namespace, runs the tests, keeps their results."""
 
-    def __init__(self, codec, peer, task):
-        self.codec, self.peer, self.task = codec, peer, task
+    def __init__(self, wire, peer, task):
+        self.wire, self.peer, self.task = wire, peer, task
         self.report = {"version": 1, "nonce": task["nonce"], "load": None, "verifier_error": None,
                        "tests": [], "changed": [], "gone": None, "complete": False}
         self.sources = {}
@@ -218,7 +220,7 @@ class Run:
         names, setup, tests = compiled
         try:
             loaded, provided = self.peer.request("load", None)
-        except (self.codec.Gone, self.codec.CannotCross):
+        except (self.wire.Gone, self.wire.CannotCross):
             self.report["load"] = {"state": "gone"}
             return
         self.report["load"] = loaded if type(loaded) is dict else {"state": "gone"}
@@ -293,7 +295,7 @@ class Run:
         if self.peer.gone is None:
             try:
                 names = self.peer.request("changed", None)
-            except (self.codec.Gone, self.codec.CannotCross, Exception):
+            except (self.wire.Gone, self.wire.CannotCross, Exception):
                 names = ()
             if type(names) is tuple:
                 self.report["changed"] = [short(name) for name in names if type(name) is str]
@@ -312,14 +314,15 @@ class Run:
 
 def main():
     folder = sys.argv[0].rpartition("/")[0]
-    codec = load_codec(folder)
+    wire = load_wire(folder)
     fds = [posix.dup(fd) for fd in (3, 4)]
     for fd in (3, 4):
         posix.close(fd)
     posix.set_blocking(fds[0], True)
     posix.set_blocking(fds[1], True)
-    sys.setrecursionlimit(codec.DEPTH)
-    run = Run(codec, make_judge(codec)(fds[0]), read_task(codec, folder))
+    sys.setrecursionlimit(wire.DEPTH)
+    sys.meta_path.append(wire.SiteFinder)
+    run = Run(wire, make_judge(wire)(fds[0]), read_task(wire, folder))
     leave = posix._exit
     try:
         run.run()

@@ -8,36 +8,21 @@ import posix
 import sys
 
 
-def load_codec(folder):
-    module = type(sys)("rollcage_codec")
-    with open(folder + "/codec.py", "rb") as file:
-        exec(compile(file.read(), folder + "/codec.py", "exec"), module.__dict__)
+def load_wire(folder):
+    """The module of both processes, made of three files."""
+    module = type(sys)("rollcage_wire")
+    for name in ("kinds.py", "codec.py", "peer.py"):
+        with open(folder + "/" + name, "rb") as file:
+            exec(compile(file.read(), folder + "/" + name, "exec"), module.__dict__)
     return module
 
 
-class SiteFinder:
-    """Adds the packages of the image on the first import that the standard library lacks: a
-    program that needs none does not wait for them."""
-
-    @classmethod
-    def find_spec(cls, name, path=None, target=None):
-        if cls not in sys.meta_path:
-            return None
-        sys.meta_path.remove(cls)
-        if path is not None:
-            return None
-        import site
-        site.main()
-        from importlib.util import find_spec
-        return find_spec(name)
-
-
-def prepare_interpreter(file):
+def prepare_interpreter(file, wire):
     """What a program started as `python3 file` would find."""
     from _sitebuiltins import Quitter
     builtins.exit = Quitter("exit", "Ctrl-D (i.e. EOF)")
     builtins.quit = Quitter("quit", "Ctrl-D (i.e. EOF)")
-    sys.meta_path.append(SiteFinder)
+    sys.meta_path.append(wire.SiteFinder)
     sys.path.insert(0, file.rpartition("/")[0] or "/")
     sys.argv[:] = [file]
 
@@ -108,12 +93,12 @@ def main():
     folder = sys.argv[0].rpartition("/")[0]
     file = sys.argv[1]
     path = folder.rpartition("/")[0] + "/" + file
-    codec = load_codec(folder)
+    wire = load_wire(folder)
     # A copy that programs started by the solution do not inherit; 3 is free for the solution.
     fd = posix.dup(3)
     posix.close(3)
     posix.set_blocking(fd, True)
-    prepare_interpreter(path)
+    prepare_interpreter(path, wire)
     sys.setrecursionlimit(sys.getrecursionlimit() + 20)
 
     module = type(sys)("solution")
@@ -127,7 +112,7 @@ def main():
     loaded = load(path, file, module)
     names = module.__dict__
 
-    class Host(codec.Peer):
+    class Host(wire.Peer):
         def perform(self, action, target, name, args, kwargs):
             if action == "name":
                 if name in names:
@@ -144,7 +129,7 @@ def main():
     try:
         while True:
             host.serve(host.receive())
-    except codec.Gone:
+    except wire.Gone:
         pass
     for stream in (sys.stdout, sys.stderr):
         try:

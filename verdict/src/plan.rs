@@ -22,13 +22,20 @@ pub const REPORT_FD: i32 = 4;
 pub const REPORT_BYTES_MAX: usize = 16 << 20;
 
 const WORKSPACE: &str = "/workspace";
-const CODEC: &str = include_str!("../harness/codec.py");
+/// The module of both processes.
+const WIRE: [(&str, &str); 3] = [
+    ("kinds.py", include_str!("../harness/kinds.py")),
+    ("codec.py", include_str!("../harness/codec.py")),
+    ("peer.py", include_str!("../harness/peer.py")),
+];
 const SOLUTION_HOST: &str = include_str!("../harness/solution_host.py");
 const JUDGE: &str = include_str!("../harness/judge.py");
 
 /// Our programs: name and text.
-pub(crate) const HARNESS_FILES: [(&str, &str); 3] = [
-    ("codec.py", CODEC),
+pub(crate) const HARNESS_FILES: [(&str, &str); 5] = [
+    WIRE[0],
+    WIRE[1],
+    WIRE[2],
     ("judge.py", JUDGE),
     ("solution_host.py", SOLUTION_HOST),
 ];
@@ -61,18 +68,19 @@ pub fn plan_asserts(
     nonce: &str,
 ) -> JudgePlan {
     let ours = |name: &str| format!("{HARNESS_FOLDER}/{name}");
+    let wire = WIRE
+        .iter()
+        .map(|(name, text)| (ours(name), text.as_bytes().to_vec()));
     let below = format!("{HARNESS_FOLDER}/");
     let mut solution_files: BTreeMap<String, Vec<u8>> = (files.iter())
         .filter(|(path, _)| path.as_str() != HARNESS_FOLDER && !path.starts_with(&below))
         .map(|(path, bytes)| (path.clone(), bytes.clone()))
         .collect();
-    solution_files.insert(ours("codec.py"), CODEC.into());
+    solution_files.extend(wire.clone());
     solution_files.insert(ours("solution_host.py"), SOLUTION_HOST.into());
-    let judge_files = BTreeMap::from([
-        (ours("codec.py"), CODEC.into()),
-        (ours("judge.py"), JUDGE.into()),
-        (ours("task.bin"), task_bytes(spec, nonce)),
-    ]);
+    let mut judge_files: BTreeMap<String, Vec<u8>> = wire.collect();
+    judge_files.insert(ours("judge.py"), JUDGE.into());
+    judge_files.insert(ours("task.bin"), task_bytes(spec, nonce));
     let python = |program: &str| {
         let program = format!("{WORKSPACE}/{HARNESS_FOLDER}/{program}");
         ["python3", "-I", "-S", "-B", &program]

@@ -61,12 +61,7 @@ fn tests_differ_by_every_field() {
         asserts(|_| {}),
         asserts(|spec| spec.file = "t.py".into()),
         asserts(|spec| spec.code = "d".into()),
-        asserts(|spec| {
-            spec.tests.push(TestCode {
-                id: "a".into(),
-                code: "b".into(),
-            })
-        }),
+        asserts(|spec| spec.tests = one_test()),
         asserts(|spec| spec.entry_points = vec!["sum".into()]),
         asserts(|spec| spec.test_ids = vec!["asserts".into()]),
     ];
@@ -74,4 +69,11 @@ fn tests_differ_by_every_field() {
     assert_eq!(digests.len(), specs.len());
     assert_ne!(verifier_sha256(&specs[0]), verifier_sha256(&specs[7]));
     assert_eq!(verifier_sha256(&specs[0]), verifier_sha256(&specs[2]));
+}
+
+fn one_test() -> Vec<TestCode> {
+    vec![TestCode {
+        id: "a".into(),
+        code: "b".into(),
+    }]
 }
