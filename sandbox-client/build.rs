@@ -1,6 +1,8 @@
-//! Generates the client stubs; the messages themselves come from crate `proto`.
+//! Generates the client stubs, and server stubs for the tests; the messages themselves come from
+//! crate `proto`.
 
 use std::error::Error;
+use std::path::PathBuf;
 
 const FILES: [&str; 4] = [
     "rollcage/v1/runs.proto",
@@ -16,5 +18,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         .build_server(false)
         .extern_path(".rollcage.v1", "::proto::v1")
         .compile_fds(descriptors)?;
+    // For the tests, whose daemon does what a real one cannot be made to do.
+    let servers = PathBuf::from(std::env::var("OUT_DIR")?).join("servers");
+    std::fs::create_dir_all(&servers)?;
+    tonic_prost_build::configure()
+        .build_client(false)
+        .out_dir(servers)
+        .extern_path(".rollcage.v1", "::proto::v1")
+        .compile_fds(protox::compile(["rollcage/v1/runs.proto"], ["../proto"])?)?;
     Ok(())
 }

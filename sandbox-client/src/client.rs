@@ -1,11 +1,13 @@
 //! A connection to a daemon, with one method per call the rest of this crate makes.
 //! It knows gRPC and nothing of terminals, files or exit codes.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures::{Stream, StreamExt};
 use hyper_util::rt::TokioIo;
+use tokio::net::UnixStream;
 use tonic::service::interceptor::InterceptedService;
 use tonic::transport::{Certificate, Channel, ClientTlsConfig, Identity, Uri};
 use tonic::{Request, Status};
@@ -66,30 +68,33 @@ impl Client {
     /// No daemon there, or credentials that cannot be used.
     pub async fn connect(endpoint: &Endpoint) -> Result<Self, ClientError> {
         match endpoint {
-            Endpoint::Unix(path) => {
-                let path = Arc::new(path.clone());
-                let connector = tower::service_fn(move |_: Uri| {
-                    let path = Arc::clone(&path);
-                    async move {
-                        let stream = tokio::net::UnixStream::connect(path.as_path()).await?;
-                        Ok::<_, std::io::Error>(TokioIo::new(stream))
-                    }
-                });
-                // The authority is never looked up: the connector goes to the socket.
-                let channel = tonic::transport::Endpoint::from_static("http://rollcage")
-                    .connect_timeout(CONNECT_DEADLINE)
-                    .connect_with_connector(connector)
-                    .await
-                    .map_err(|source| ClientError::Connect {
-                        endpoint: endpoint.to_string(),
-                        source,
-                    })?;
-                Ok(Self {
-                    transport: InterceptedService::new(channel, Bearer(None)),
-                })
-            }
+            Endpoint::Unix(path) => Self::connect_unix(path).await,
             Endpoint::Https { uri, credentials } => Self::connect_https(uri, credentials).await,
         }
+    }
+
+    async fn connect_unix(path: &Path) -> Result<Self, ClientError> {
+        let socket = Arc::new(path.to_owned());
+        let connector = tower::service_fn(move |_: Uri| {
+            let socket = Arc::clone(&socket);
+            async move {
+                UnixStream::connect(socket.as_path())
+                    .await
+                    .map(TokioIo::new)
+            }
+        });
+        // The authority is never looked up: the connector goes to the socket.
+        let channel = tonic::transport::Endpoint::from_static("http://rollcage")
+            .connect_timeout(CONNECT_DEADLINE)
+            .connect_with_connector(connector)
+            .await
+            .map_err(|source| ClientError::Connect {
+                endpoint: format!("unix://{}", path.display()),
+                source,
+            })?;
+        Ok(Self {
+            transport: InterceptedService::new(channel, Bearer(None)),
+        })
     }
 
     async fn connect_https(uri: &str, credentials: &Credentials) -> Result<Self, ClientError> {

@@ -31,10 +31,14 @@ const READY_LINE_BYTES_MAX: usize = 4 << 10;
 #[non_exhaustive]
 pub enum EmbeddedError {
     /// No `sandboxd` in any of the places.
-    #[error("find sandboxd: it is not in {}; install it beside rollcage or name its folder in ROLLCAGE_BIN_DIR", join(.looked_in))]
+    #[error(
+        "find sandboxd: it is neither beside rollcage in {} nor on PATH; put both programs in one \
+         folder, or name its folder in ROLLCAGE_BIN_DIR",
+        beside.display()
+    )]
     NotFound {
-        /// The folders that were tried.
-        looked_in: Vec<PathBuf>,
+        /// The folder of our own executable.
+        beside: PathBuf,
     },
     /// A pipe or a private folder could not be made.
     #[error("prepare to start a daemon: {what}")]
@@ -79,14 +83,6 @@ pub enum EmbeddedError {
         #[source]
         source: std::io::Error,
     },
-}
-
-fn join(folders: &[PathBuf]) -> String {
-    folders
-        .iter()
-        .map(|folder| folder.display().to_string())
-        .collect::<Vec<_>>()
-        .join(", ")
 }
 
 fn said(stderr: &str) -> String {
@@ -287,20 +283,18 @@ fn private_folder() -> Result<tempfile::TempDir, EmbeddedError> {
 /// # Errors
 /// If it is in none of them.
 pub fn find_sandboxd() -> Result<PathBuf, EmbeddedError> {
-    let mut folders: Vec<PathBuf> = env_vars::read_path(env_vars::BIN_DIR).into_iter().collect();
-    if let Ok(own) = std::env::current_exe()
-        && let Some(folder) = own.parent()
-    {
-        folders.push(folder.to_owned());
-    }
+    let named = env_vars::read_path(env_vars::BIN_DIR);
+    let own = std::env::current_exe().unwrap_or_default();
+    let beside = own.parent().map(Path::to_owned).unwrap_or_default();
     let path = env_vars::read("PATH").unwrap_or_default();
-    folders.extend(std::env::split_paths(&path).filter(|folder| folder.is_absolute()));
-    match folders
-        .iter()
-        .map(|folder| folder.join("sandboxd"))
-        .find(|file| file.is_file())
-    {
-        Some(found) => Ok(found),
-        None => Err(EmbeddedError::NotFound { looked_in: folders }),
-    }
+    let mut folders = named
+        .into_iter()
+        .chain([beside.clone()])
+        .chain(std::env::split_paths(&path));
+    folders
+        .find_map(|folder| {
+            let file = folder.join("sandboxd");
+            (file.is_absolute() && file.is_file()).then_some(file)
+        })
+        .ok_or(EmbeddedError::NotFound { beside })
 }

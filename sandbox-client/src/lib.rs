@@ -22,6 +22,7 @@ pub use proto::v1 as pb;
     unreachable_pub,
     unused_qualifications,
     clippy::all,
+    clippy::allow_attributes_without_reason,
     reason = "generated code"
 )]
 mod stubs {

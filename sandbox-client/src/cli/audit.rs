@@ -18,7 +18,7 @@ Examples:
   rollcage audit tail -n 20
   rollcage audit tail -f | jq -r .event
   rollcage audit query --run RUN
-  rollcage audit verify /var/lib/rollcage/audit --key audit.pub --receipt 1042:9f86d081…")]
+  rollcage audit verify /var/lib/rollcage/audit --key key.pub --receipt 1042:9f86d081…")]
 pub(crate) enum AuditCommand {
     /// Print the last records, one JSON line each, as they stand in the log.
     Tail {

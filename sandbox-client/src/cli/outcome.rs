@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 use verdict::Ending;
+use verdict::ending::MemorySource;
 
 use super::failure::{Failure, SANDBOX};
 use super::table::{cut, one_line};
@@ -43,7 +44,10 @@ pub(crate) fn explain_lines(ending: &Ending, result: &pb::RunResult) -> Vec<Stri
     let mut lines = Vec::new();
     let exited_well = matches!(ending, Ending::Exited { code: 0 });
     if !matches!(ending, Ending::Exited { .. }) {
-        lines.push(sentence(ending));
+        lines.push(match option_for_more(ending) {
+            Some(option) => format!("{}; allow more with {option}", sentence(ending)),
+            None => sentence(ending),
+        });
     }
     let oom_kills = result.usage.as_ref().map_or(0, |usage| usage.oom_kills);
     if oom_kills > 0 && !matches!(ending, Ending::MemoryUp { .. }) {
@@ -84,7 +88,7 @@ pub(crate) fn explain_lines(ending: &Ending, result: &pb::RunResult) -> Vec<Stri
         .collect()
 }
 
-/// How it ended, with its evidence and what would help.
+/// How it ended, with its evidence.
 pub(crate) fn sentence(ending: &Ending) -> String {
     match ending {
         Ending::Exited { code: 0 } => "it exited with code 0".to_owned(),
@@ -93,78 +97,12 @@ pub(crate) fn sentence(ending: &Ending) -> String {
             signal,
             core_dumped,
             sent_by,
-        } => {
-            let name = i32_signal_name(*signal);
-            let core = if *core_dumped { ", core dumped" } else { "" };
-            match sent_by {
-                Some(by) => format!("ended by signal {signal} ({name}), sent for {by}{core}"),
-                None => format!("ended by signal {signal} ({name}), which we did not send{core}"),
-            }
-        }
-        Ending::WallTimeUp {
-            limit_ms,
-            used_ms,
-            throttled_ms,
-        } => format!(
-            "ended at the wall-clock limit: {} allowed, {} used{}; allow more with --time",
-            show_ms(*limit_ms),
-            show_ms(*used_ms),
-            throttled(*throttled_ms)
-        ),
-        Ending::CpuTimeUp {
-            limit_ms,
-            used_ms,
-            throttled_ms,
-        } => format!(
-            "ended at the CPU time limit: {} allowed, {} used{}; allow more with --cpu-time",
-            show_ms(*limit_ms),
-            show_ms(*used_ms),
-            throttled(*throttled_ms)
-        ),
-        Ending::MemoryUp {
-            limit_bytes,
-            peak_bytes,
-            source,
-        } => format!(
-            "ended at the memory limit: {} allowed, {} reached ({}); allow more with --memory",
-            show_bytes(*limit_bytes),
-            show_bytes(*peak_bytes),
-            match source {
-                verdict::ending::MemorySource::Cgroup => "the kernel killed it",
-                verdict::ending::MemorySource::RssPoll => "seen by polling",
-            }
-        ),
-        Ending::OutputUp {
-            cap_bytes,
-            dropped_bytes,
-        } => format!(
-            "ended at the output limit: {} allowed, {} beyond what is kept; allow more with \
-             --output-cap",
-            show_bytes(*cap_bytes),
-            show_bytes(*dropped_bytes)
-        ),
-        Ending::DiskUp {
-            limit_bytes,
-            first_refusal,
-        } => format!(
-            "ended with a full disk: {} allowed, first refused: {first_refusal}; allow more with \
-             --disk",
-            show_bytes(*limit_bytes)
-        ),
-        Ending::PidsUp {
-            limit,
-            first_refusal,
-        } => format!(
-            "ended at the limit of {limit} processes and threads, first refused: {first_refusal}; \
-             allow more with --pids"
-        ),
+        } => signal_sentence(*signal, *core_dumped, sent_by.as_deref()),
         Ending::SyscallDenied { syscall, rule } => {
             format!("killed for the system call {syscall}, which the policy denies ({rule})")
         }
         Ending::Cancelled { by } => format!("cancelled by {by}"),
-        Ending::NotStarted {
-            code: 127, path, ..
-        } => {
+        Ending::NotStarted { code, path, .. } if *code == 127 => {
             format!("`{path}` is not in the image or not on its PATH")
         }
         Ending::NotStarted { path, reason, .. } => format!("`{path}` cannot be executed: {reason}"),
@@ -172,22 +110,98 @@ pub(crate) fn sentence(ending: &Ending) -> String {
             "the sandbox failed at step {step}: {reason}; the program is not to blame, see \
              rollcage doctor"
         ),
+        limit => limit_sentence(limit),
+    }
+}
+
+fn signal_sentence(signal: i32, core_dumped: bool, sent_by: Option<&str>) -> String {
+    let name = match nix::sys::signal::Signal::try_from(signal) {
+        Ok(known) => known.as_str(),
+        Err(_real_time) => "no name",
+    };
+    let core = if core_dumped { ", core dumped" } else { "" };
+    match sent_by {
+        Some(by) => format!("ended by signal {signal} ({name}), sent for {by}{core}"),
+        None => format!("ended by signal {signal} ({name}), which we did not send{core}"),
+    }
+}
+
+/// How a run ended at one of its limits: what was allowed and what was used.
+fn limit_sentence(ending: &Ending) -> String {
+    let time = |what: &str, limit_ms: u64, used_ms: u64, throttled_ms: u64| {
+        format!(
+            "ended at the {what} limit: {} allowed, {} used{}",
+            show_ms(limit_ms),
+            show_ms(used_ms),
+            throttled(throttled_ms)
+        )
+    };
+    match ending {
+        Ending::WallTimeUp {
+            limit_ms,
+            used_ms,
+            throttled_ms,
+        } => time("wall-clock", *limit_ms, *used_ms, *throttled_ms),
+        Ending::CpuTimeUp {
+            limit_ms,
+            used_ms,
+            throttled_ms,
+        } => time("CPU time", *limit_ms, *used_ms, *throttled_ms),
+        Ending::MemoryUp {
+            limit_bytes,
+            peak_bytes,
+            source,
+        } => {
+            let evidence = match source {
+                MemorySource::Cgroup => "the kernel killed it",
+                MemorySource::RssPoll => "seen by polling",
+            };
+            let (limit, peak) = (show_bytes(*limit_bytes), show_bytes(*peak_bytes));
+            format!("ended at the memory limit: {limit} allowed, {peak} reached ({evidence})")
+        }
+        Ending::OutputUp {
+            cap_bytes,
+            dropped_bytes,
+        } => format!(
+            "ended at the output limit: {} allowed, {} beyond what is kept",
+            show_bytes(*cap_bytes),
+            show_bytes(*dropped_bytes)
+        ),
+        Ending::DiskUp {
+            limit_bytes,
+            first_refusal,
+        } => format!(
+            "ended with a full disk: {} allowed, first refused: {first_refusal}",
+            show_bytes(*limit_bytes)
+        ),
+        Ending::PidsUp {
+            limit,
+            first_refusal,
+        } => format!(
+            "ended at the limit of {limit} processes and threads, first refused: {first_refusal}"
+        ),
+        other => format!("ended as {}", other.kind()),
+    }
+}
+
+/// The option of `rollcage run` that would have let it go on.
+fn option_for_more(ending: &Ending) -> Option<&'static str> {
+    match ending {
+        Ending::WallTimeUp { .. } => Some("--time"),
+        Ending::CpuTimeUp { .. } => Some("--cpu-time"),
+        Ending::MemoryUp { .. } => Some("--memory"),
+        Ending::OutputUp { .. } => Some("--output-cap"),
+        Ending::DiskUp { .. } => Some("--disk"),
+        Ending::PidsUp { .. } => Some("--pids"),
+        _ => None,
     }
 }
 
 fn throttled(ms: u64) -> String {
     if ms == 0 {
-        String::new()
-    } else {
-        format!(", held back for {} by the CPU quota", show_ms(ms))
+        return String::new();
     }
-}
-
-fn i32_signal_name(signal: i32) -> String {
-    match nix::sys::signal::Signal::try_from(signal) {
-        Ok(known) => known.as_str().to_owned(),
-        Err(_real_time) => "no name".to_owned(),
-    }
+    format!(", held back for {} by the CPU quota", show_ms(ms))
 }
 
 /// One refusal as a sentence.

@@ -101,7 +101,8 @@ impl<R: Read> LineReader<R> {
                 line.pop();
             }
             if ended || count <= LINE_BYTES_MAX {
-                return Ok(Some(if too_long { Err(length) } else { Ok(line) }));
+                let read = (!too_long).then_some(line).ok_or(length);
+                return Ok(Some(read));
             }
             too_long = true;
             line.clear();
