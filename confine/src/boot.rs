@@ -63,10 +63,37 @@ pub struct Boot {
     pub landlock_abi: u32,
     /// Host uid that uid 0 of the sandbox maps to (root mode).
     pub uid_base: u32,
+    /// Landlock mode: the host folder that stands for `/workspace`, with `tmp` beside it.
+    pub workspace: Option<String>,
+    /// Landlock mode: processes this user may have, those outside the sandbox included.
+    pub user_processes_max: Option<u64>,
     /// First id of the caller when rootless, mapped to 0 inside.
     pub outer_uid: u32,
     /// Group likewise.
     pub outer_gid: u32,
+}
+
+impl Boot {
+    /// The path that a path inside the sandbox has on disk: itself, but for `/workspace`, `/tmp`
+    /// and `/dev/shm` in landlock mode.
+    pub fn host_path(&self, path: &str) -> String {
+        let Some(workspace) = &self.workspace else {
+            return path.to_owned();
+        };
+        let top = workspace.trim_end_matches("/workspace");
+        for (name, place) in [
+            ("/workspace", workspace.clone()),
+            ("/tmp", format!("{top}/tmp")),
+            ("/dev/shm", format!("{top}/tmp")),
+        ] {
+            match path.strip_prefix(name) {
+                Some("") => return place,
+                Some(rest) if rest.starts_with('/') => return format!("{place}{rest}"),
+                _ => {}
+            }
+        }
+        path.to_owned()
+    }
 }
 
 /// forker -> init.

@@ -67,6 +67,8 @@ pub struct HostFacts {
     pub mode: Mode,
     /// Why not a higher one; empty for root mode.
     pub mode_reason: String,
+    /// Whether the operator accepts landlock mode; without it such a host serves nothing.
+    pub landlock_mode_accepted: bool,
     /// Landlock ABI, 0 = none.
     pub landlock_abi: u32,
     /// Control groups.
@@ -80,7 +82,9 @@ pub struct HostFacts {
 }
 
 fn read(path: impl AsRef<Path>) -> String {
-    fs::read_to_string(path).map(|text| text.trim().to_owned()).unwrap_or_default()
+    fs::read_to_string(path)
+        .map(|text| text.trim().to_owned())
+        .unwrap_or_default()
 }
 
 /// Probes the host. Never fails: what cannot be read counts as missing.
@@ -90,7 +94,9 @@ pub fn inspect() -> HostFacts {
     let cgroups = cgroup_layout(root);
     let user_namespaces = user_namespaces_possible();
     let actions = read("/proc/sys/kernel/seccomp/actions_avail");
-    let seccomp_notify = actions.split_whitespace().any(|action| action == "user_notif");
+    let seccomp_notify = actions
+        .split_whitespace()
+        .any(|action| action == "user_notif");
     let (mode, mode_reason) = grade(root, user_namespaces);
     let cpus = std::thread::available_parallelism()
         .ok()
@@ -101,6 +107,7 @@ pub fn inspect() -> HostFacts {
         cpus,
         mode,
         mode_reason,
+        landlock_mode_accepted: false,
         landlock_abi,
         cgroups,
         user_namespaces,
@@ -117,7 +124,10 @@ fn grade(root: bool, user_namespaces: bool) -> (Mode, String) {
     } else if user_namespaces {
         (Mode::Rootless, "the daemon does not run as root".to_owned())
     } else {
-        (Mode::Landlock, "user namespaces cannot be made here".to_owned())
+        (
+            Mode::Landlock,
+            "user namespaces cannot be made here".to_owned(),
+        )
     }
 }
 
@@ -137,7 +147,8 @@ fn probe_user_namespace() -> bool {
         // Forking from a threaded process is not safe; assume what the limits say.
         return true;
     }
-    match sys::process::clone_process(sys::process::CloneFlags(CLONE_NEWUSER | CLONE_NEWNET), None) {
+    match sys::process::clone_process(sys::process::CloneFlags(CLONE_NEWUSER | CLONE_NEWNET), None)
+    {
         Ok(sys::process::Fork::Child) => {
             // AppArmor lets the namespace be made but strips its capabilities: using one tells.
             sys::process::exit_now(i32::from(sys::loopback_up().is_err()))
@@ -154,7 +165,11 @@ fn cgroup_layout(root: bool) -> CgroupLayout {
     let base = Path::new("/sys/fs/cgroup");
     if base.join("cgroup.controllers").exists() {
         let own = own_v2_cgroup();
-        let place = if root { base.to_path_buf() } else { base.join(own.trim_start_matches('/')) };
+        let place = if root {
+            base.to_path_buf()
+        } else {
+            base.join(own.trim_start_matches('/'))
+        };
         let listed = read(place.join("cgroup.controllers"));
         if !root && nix::unistd::access(&place, nix::unistd::AccessFlags::W_OK).is_err() {
             return CgroupLayout::None;
@@ -175,7 +190,10 @@ fn cgroup_layout(root: bool) -> CgroupLayout {
     if controllers.is_empty() {
         return CgroupLayout::None;
     }
-    CgroupLayout::V1 { controllers, unified: base.join("unified/cgroup.procs").exists() }
+    CgroupLayout::V1 {
+        controllers,
+        unified: base.join("unified/cgroup.procs").exists(),
+    }
 }
 
 /// Path of our own v2 cgroup below its mount point, `/` at the root.
@@ -193,7 +211,11 @@ fn features(facts: &HostFacts, root: bool) -> Vec<Feature> {
         present,
         found,
         why: why.to_owned(),
-        fix: if present { String::new() } else { fix.to_owned() },
+        fix: if present {
+            String::new()
+        } else {
+            fix.to_owned()
+        },
     };
     let cgroup = |name: &str| facts.cgroups.has(name);
     vec![

@@ -24,7 +24,10 @@ use crate::{sequence, sys};
 
 /// Descriptors below this are kept for commands: 0-2, the extra ones, and one to spare.
 const RESERVED_FDS: i32 = 16;
-const _: () = assert!(EXTRA_FDS_MAX + 3 < 16, "extra descriptors fit below the reserved range");
+const _: () = assert!(
+    EXTRA_FDS_MAX + 3 < 16,
+    "extra descriptors fit below the reserved range"
+);
 
 /// Runs pid 1 to its end.
 pub fn run() -> ExitCode {
@@ -44,14 +47,23 @@ fn start() -> Result<serve::Init, PacketError> {
     let link = sys::adopt_fd(BOOT_FD).map_err(os("adopt the boot socket"))?;
     let channel = raise(&channel)?;
     let link = raise(&link)?;
-    reserve_low_fds()?;
-    let (_start, mut fds) = match packet::receive::<ToBoot>(link.as_fd(), false)? {
-        Some((ToBoot::Start, fds)) if !fds.is_empty() => (ToBoot::Start, fds),
-        Some(_) | None => return Err(PacketError::Malformed { what: "no boot orders" }),
+    let (boot, cgroups) = match orders(&link) {
+        Ok(orders) => orders,
+        Err(error) => {
+            let step = "boot_orders".to_owned();
+            let (errno, reason) = (error.errno() as i32, error.to_string());
+            packet::send(
+                channel.as_fd(),
+                &FromInit::EnterFailed {
+                    step,
+                    errno,
+                    reason,
+                },
+                &[],
+            )?;
+            return Err(error);
+        }
     };
-    let cgroups = fds.split_off(1);
-    let orders = fds.pop().ok_or(PacketError::Malformed { what: "no boot memfd" })?;
-    let boot: Boot = packet::unseal(orders)?;
     let mut session = Session::new(boot, link);
     match sequence::enter(sequence::SESSION, &mut session) {
         Ok(steps) => {
@@ -62,10 +74,41 @@ fn start() -> Result<serve::Init, PacketError> {
         Err((step, error)) => {
             let errno = error.errno as i32;
             let reason = format!("{error}: {}", error.errno.desc());
-            packet::send(channel.as_fd(), &FromInit::EnterFailed { step, errno, reason }, &[])?;
-            Err(PacketError::Os { doing: "enter the sandbox", errno: error.errno })
+            packet::send(
+                channel.as_fd(),
+                &FromInit::EnterFailed {
+                    step,
+                    errno,
+                    reason,
+                },
+                &[],
+            )?;
+            Err(PacketError::Os {
+                doing: "enter the sandbox",
+                errno: error.errno,
+            })
         }
     }
+}
+
+/// Takes the orders and the cgroup files that commands attach to.
+fn orders(link: &OwnedFd) -> Result<(Boot, Vec<OwnedFd>), PacketError> {
+    reserve_low_fds()?;
+    let Some((ToBoot::Start, mut fds)) = packet::receive::<ToBoot>(link.as_fd(), false)? else {
+        return Err(PacketError::Malformed {
+            what: "no boot orders",
+        });
+    };
+    if fds.is_empty() {
+        return Err(PacketError::Malformed {
+            what: "no boot memfd",
+        });
+    }
+    let cgroups = fds.split_off(1);
+    let orders = fds.pop().ok_or(PacketError::Malformed {
+        what: "no boot memfd",
+    })?;
+    Ok((packet::unseal(orders)?, cgroups))
 }
 
 /// Moves a descriptor above the reserved range.
@@ -73,7 +116,10 @@ fn raise(fd: &OwnedFd) -> Result<OwnedFd, PacketError> {
     use nix::fcntl::{FcntlArg, fcntl};
     let raised = fcntl(fd, FcntlArg::F_DUPFD_CLOEXEC(RESERVED_FDS))
         .and_then(sys::adopt_fd)
-        .map_err(|errno| PacketError::Os { doing: "move a descriptor", errno })?;
+        .map_err(|errno| PacketError::Os {
+            doing: "move a descriptor",
+            errno,
+        })?;
     Ok(raised)
 }
 

@@ -9,7 +9,8 @@ use landlock::{
 };
 use nix::errno::Errno;
 
-use crate::plan::{NetworkPlan, Plan};
+use crate::boot::Boot;
+use crate::plan::NetworkPlan;
 use crate::steps::StepError;
 
 /// The newest ABI whose rights are named here; a newer kernel is used up to this one.
@@ -29,12 +30,16 @@ fn abi(level: u32) -> ABI {
 }
 
 fn failed<E: std::fmt::Display>(doing: &str) -> impl FnOnce(E) -> StepError {
-    move |error| StepError { doing: format!("{doing}: {error}"), errno: Errno::EINVAL }
+    move |error| StepError {
+        doing: format!("{doing}: {error}"),
+        errno: Errno::EINVAL,
+    }
 }
 
-/// Builds the ruleset for `plan` with everything the kernel's ABI `level` can handle.
-pub(crate) fn build(plan: &Plan, level: u32) -> Result<RulesetCreated, StepError> {
+/// Builds the ruleset for a sandbox with everything the kernel's ABI `level` can handle.
+pub(crate) fn build(boot: &Boot, level: u32) -> Result<RulesetCreated, StepError> {
     let abi = abi(level);
+    let plan = &boot.plan;
     let mut ruleset = Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)
         .handle_access(AccessFs::from_all(abi))
@@ -50,7 +55,7 @@ pub(crate) fn build(plan: &Plan, level: u32) -> Result<RulesetCreated, StepError
             .map_err(failed("scope signals and abstract sockets"))?;
     }
     let mut created = ruleset.create().map_err(failed("create the ruleset"))?;
-    for (path, access) in grants(plan, abi) {
+    for (path, access) in grants(boot, abi) {
         let Ok(fd) = PathFd::new(&path) else {
             // Not in this image: nothing to grant. Denial is the default.
             continue;
@@ -68,20 +73,25 @@ pub(crate) fn build(plan: &Plan, level: u32) -> Result<RulesetCreated, StepError
 }
 
 /// Path, rights pairs; rights of nested paths add up.
-fn grants(plan: &Plan, abi: ABI) -> Vec<(String, BitFlags<AccessFs>)> {
+fn grants(boot: &Boot, abi: ABI) -> Vec<(String, BitFlags<AccessFs>)> {
     let handled = AccessFs::from_all(abi);
+    let plan = &boot.plan;
     let read = AccessFs::ReadFile | AccessFs::ReadDir;
-    let write = handled & !(BitFlags::from(AccessFs::Execute) | AccessFs::MakeChar | AccessFs::MakeBlock);
+    let write =
+        handled & !(BitFlags::from(AccessFs::Execute) | AccessFs::MakeChar | AccessFs::MakeBlock);
     // Names of folders are no secret: all there is in the tree was put there for the sandbox.
-    let mut grants = vec![("/".to_owned(), BitFlags::from(AccessFs::ReadDir))];
+    let mut grants = Vec::new();
+    if boot.workspace.is_none() {
+        grants.push(("/".to_owned(), BitFlags::from(AccessFs::ReadDir)));
+    }
     for path in &plan.files.read {
-        grants.push((path.clone(), read));
+        grants.push((boot.host_path(path), read));
     }
     for path in &plan.files.write {
-        grants.push((path.clone(), write));
+        grants.push((boot.host_path(path), write));
     }
     for path in &plan.files.execute {
-        grants.push((path.clone(), read | AccessFs::Execute));
+        grants.push((boot.host_path(path), read | AccessFs::Execute));
     }
     // Devices can be used, not made, renamed or removed.
     let device = (read | AccessFs::WriteFile | AccessFs::IoctlDev | AccessFs::Truncate) & handled;

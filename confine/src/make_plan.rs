@@ -4,9 +4,7 @@
 use policies::{EffectiveLimits, Enforcement, NetworkMode, Policy, SyscallProfile};
 
 use crate::host::HostFacts;
-use crate::plan::{
-    FilePlan, LimitPlan, Mode, NetworkPlan, Plan, ProcView, SyscallPlan,
-};
+use crate::plan::{FilePlan, LimitPlan, Mode, NetworkPlan, Plan, ProcView, SyscallPlan};
 
 /// Why there is no plan.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -46,6 +44,16 @@ pub fn make_plan(
     limits: &EffectiveLimits,
     host: &HostFacts,
 ) -> Result<Plan, PlanError> {
+    if host.mode == Mode::Landlock && !host.landlock_mode_accepted {
+        return Err(PlanError::HostCannot {
+            control: "namespaces",
+            why: host.mode_reason.clone(),
+            fix:
+                "run `rollcage doctor` for the setting to change, or accept the lowest grade with \
+                  --accept-landlock-mode"
+                    .to_owned(),
+        });
+    }
     let degradable = missing_controls(policy, host)?;
     let network = match policy.network.mode {
         NetworkMode::Sealed => NetworkPlan::Sealed,
@@ -100,7 +108,11 @@ fn missing_controls(policy: &Policy, host: &HostFacts) -> Result<Vec<String>, Pl
             continue;
         }
         let allowed = policy.enforcement.default == Enforcement::Degradable
-            || policy.enforcement.degradable.iter().any(|name| name == control.name);
+            || policy
+                .enforcement
+                .degradable
+                .iter()
+                .any(|name| name == control.name);
         if !allowed {
             return Err(PlanError::HostCannot {
                 control: control.name,

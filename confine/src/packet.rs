@@ -58,8 +58,13 @@ fn os(doing: &'static str) -> impl Fn(Errno) -> PacketError {
 
 /// Makes a connected pair, both ends close-on-exec.
 pub fn pair() -> Result<(OwnedFd, OwnedFd), PacketError> {
-    socketpair(AddressFamily::Unix, SockType::SeqPacket, None, SockFlag::SOCK_CLOEXEC)
-        .map_err(os("make a socket pair"))
+    socketpair(
+        AddressFamily::Unix,
+        SockType::SeqPacket,
+        None,
+        SockFlag::SOCK_CLOEXEC,
+    )
+    .map_err(os("make a socket pair"))
 }
 
 /// Sends one frame with the given descriptors.
@@ -68,10 +73,13 @@ pub fn send<T: Serialize>(
     frame: &T,
     fds: &[BorrowedFd<'_>],
 ) -> Result<(), PacketError> {
-    let bytes = postcard::to_stdvec(frame)
-        .map_err(|_error| PacketError::Malformed { what: "cannot be encoded" })?;
+    let bytes = postcard::to_stdvec(frame).map_err(|_error| PacketError::Malformed {
+        what: "cannot be encoded",
+    })?;
     if bytes.len() > FRAME_BYTES_MAX {
-        return Err(PacketError::Malformed { what: "longer than the frame maximum" });
+        return Err(PacketError::Malformed {
+            what: "longer than the frame maximum",
+        });
     }
     let raw: Vec<RawFd> = fds.iter().map(AsRawFd::as_raw_fd).collect();
     let rights = [ControlMessage::ScmRights(&raw)];
@@ -87,7 +95,12 @@ pub fn send<T: Serialize>(
         ) {
             Ok(_) => return Ok(()),
             Err(Errno::EINTR) => {}
-            Err(errno) => return Err(PacketError::Os { doing: "send a frame", errno }),
+            Err(errno) => {
+                return Err(PacketError::Os {
+                    doing: "send a frame",
+                    errno,
+                });
+            }
         }
     }
 }
@@ -122,26 +135,36 @@ pub fn receive<T: DeserializeOwned>(
             }
             Err(Errno::EINTR) => {}
             Err(Errno::ECONNRESET) => return Ok(None),
-            Err(errno) => return Err(PacketError::Os { doing: "receive a frame", errno }),
+            Err(errno) => {
+                return Err(PacketError::Os {
+                    doing: "receive a frame",
+                    errno,
+                });
+            }
         }
     };
     if length == 0 {
         return Ok(None);
     }
     if truncated {
-        return Err(PacketError::Malformed { what: "longer than the frame maximum" });
+        return Err(PacketError::Malformed {
+            what: "longer than the frame maximum",
+        });
     }
     let frame = buffer
         .get(..length)
         .and_then(|bytes| postcard::from_bytes(bytes).ok())
-        .ok_or(PacketError::Malformed { what: "does not decode" })?;
+        .ok_or(PacketError::Malformed {
+            what: "does not decode",
+        })?;
     Ok(Some((frame, fds)))
 }
 
 /// Puts a value into a sealed memfd, which nobody can change or resize any more.
 pub fn seal<T: Serialize>(value: &T) -> Result<OwnedFd, PacketError> {
-    let bytes = postcard::to_stdvec(value)
-        .map_err(|_error| PacketError::Malformed { what: "cannot be encoded" })?;
+    let bytes = postcard::to_stdvec(value).map_err(|_error| PacketError::Malformed {
+        what: "cannot be encoded",
+    })?;
     seal_bytes(&bytes, MFdFlags::empty())
 }
 
@@ -174,9 +197,12 @@ pub fn unseal<T: DeserializeOwned>(fd: OwnedFd) -> Result<T, PacketError> {
     };
     file.rewind().map_err(io("rewind a memfd"))?;
     let mut bytes = Vec::new();
-    file.take(SEALED_BYTES_MAX).read_to_end(&mut bytes).map_err(io("read a memfd"))?;
-    postcard::from_bytes(&bytes)
-        .map_err(|_error| PacketError::Malformed { what: "sealed value does not decode" })
+    file.take(SEALED_BYTES_MAX)
+        .read_to_end(&mut bytes)
+        .map_err(io("read a memfd"))?;
+    postcard::from_bytes(&bytes).map_err(|_error| PacketError::Malformed {
+        what: "sealed value does not decode",
+    })
 }
 
 /// Waits until a descriptor is readable or has hung up, at most `timeout_ms`.
@@ -187,7 +213,12 @@ pub fn wait_readable(fd: BorrowedFd<'_>, timeout_ms: u16) -> Result<bool, Packet
         match poll(&mut set, PollTimeout::from(timeout_ms)) {
             Ok(ready) => return Ok(ready > 0),
             Err(Errno::EINTR) => {}
-            Err(errno) => return Err(PacketError::Os { doing: "wait for a frame", errno }),
+            Err(errno) => {
+                return Err(PacketError::Os {
+                    doing: "wait for a frame",
+                    errno,
+                });
+            }
         }
     }
 }

@@ -21,7 +21,9 @@ pub struct Step<C> {
 
 impl<C> std::fmt::Debug for Step<C> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Step").field("name", &self.name).finish_non_exhaustive()
+        f.debug_struct("Step")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
     }
 }
 
@@ -178,11 +180,13 @@ pub const COMMAND: &[Step<command::Command>] = &[
 ];
 
 /// Takes every step of a table in order; the first failure stops it.
-pub fn enter<C>(table: &[Step<C>], context: &mut C) -> Result<Vec<StepReport>, (String, StepError)> {
+pub fn enter<C>(
+    table: &[Step<C>],
+    context: &mut C,
+) -> Result<Vec<StepReport>, (String, StepError)> {
     let mut reports = Vec::with_capacity(table.len());
     for step in table {
-        let taken =
-            (step.take)(context).map_err(|error| (step.name.to_owned(), error))?;
+        let taken = (step.take)(context).map_err(|error| (step.name.to_owned(), error))?;
         reports.push(StepReport {
             step: step.name.to_owned(),
             layer: step.layer,

@@ -20,17 +20,26 @@ pub struct Taken {
 impl Taken {
     /// In force, with the value in words.
     pub fn enforced(applied: impl Into<String>) -> Self {
-        Self { status: Status::Enforced, applied: applied.into() }
+        Self {
+            status: Status::Enforced,
+            applied: applied.into(),
+        }
     }
 
     /// The policy or mode does not ask for it.
     pub fn not_asked(why: impl Into<String>) -> Self {
-        Self { status: Status::NotAsked, applied: why.into() }
+        Self {
+            status: Status::NotAsked,
+            applied: why.into(),
+        }
     }
 
     /// Missing, and the policy lets that pass.
     pub fn degraded(why: impl Into<String>) -> Self {
-        Self { status: Status::Degraded(why.into()), applied: String::new() }
+        Self {
+            status: Status::Degraded(why.into()),
+            applied: String::new(),
+        }
     }
 }
 

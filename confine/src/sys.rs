@@ -22,7 +22,11 @@ pub type SysResult<T> = Result<T, Errno>;
 
 /// Turns a raw return value into a result.
 pub(crate) fn check(value: libc::c_long) -> SysResult<libc::c_long> {
-    if value == -1 { Err(Errno::last()) } else { Ok(value) }
+    if value == -1 {
+        Err(Errno::last())
+    } else {
+        Ok(value)
+    }
 }
 
 /// Turns a raw return value that is a new descriptor into its owner.
@@ -38,14 +42,20 @@ pub(crate) fn check_fd(value: libc::c_long) -> SysResult<OwnedFd> {
 /// Preconditions: `fd` is open and no other owner exists in this process.
 pub fn adopt_fd(fd: RawFd) -> SysResult<OwnedFd> {
     // SAFETY: F_GETFD only inspects the descriptor table; any number is allowed.
-    check(libc::c_long::from(unsafe { libc::fcntl(fd, libc::F_GETFD) }))?;
+    check(libc::c_long::from(unsafe {
+        libc::fcntl(fd, libc::F_GETFD)
+    }))?;
     // SAFETY: just seen open; sole ownership is this function's stated precondition.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
 /// Closes (or marks close-on-exec) every descriptor from `first` up. close_range(2).
 pub fn close_range(first: u32, cloexec_only: bool) -> SysResult<()> {
-    let flags: libc::c_uint = if cloexec_only { libc::CLOSE_RANGE_CLOEXEC } else { 0 };
+    let flags: libc::c_uint = if cloexec_only {
+        libc::CLOSE_RANGE_CLOEXEC
+    } else {
+        0
+    };
     // SAFETY: takes integers only. Callers own no Rust descriptor object from `first` up that
     // they use afterwards: the forker's child and a command's child exec right after it.
     check(unsafe { libc::syscall(libc::SYS_close_range, first, libc::c_uint::MAX, flags) })?;
@@ -55,11 +65,15 @@ pub fn close_range(first: u32, cloexec_only: bool) -> SysResult<()> {
 /// Duplicates `from` onto exactly `to`, without close-on-exec. dup2(2).
 pub fn dup_onto(from: BorrowedFd<'_>, to: RawFd) -> SysResult<()> {
     // SAFETY: takes integers only; `to` is 0..=15, which callers hold no other Rust owner for.
-    check(libc::c_long::from(unsafe { libc::dup2(from.as_raw_fd(), to) }))?;
+    check(libc::c_long::from(unsafe {
+        libc::dup2(from.as_raw_fd(), to)
+    }))?;
     if from.as_raw_fd() == to {
         // dup2 onto itself is a no-op and would leave close-on-exec set.
         // SAFETY: takes integers only.
-        check(libc::c_long::from(unsafe { libc::fcntl(to, libc::F_SETFD, 0) }))?;
+        check(libc::c_long::from(unsafe {
+            libc::fcntl(to, libc::F_SETFD, 0)
+        }))?;
     }
     Ok(())
 }
@@ -104,7 +118,12 @@ pub fn landlock_abi() -> u32 {
     let none: *const libc::c_void = std::ptr::null();
     // SAFETY: a null attribute with size 0 and the version flag is the documented query form.
     let level = unsafe {
-        libc::syscall(libc::SYS_landlock_create_ruleset, none, 0, LANDLOCK_CREATE_RULESET_VERSION)
+        libc::syscall(
+            libc::SYS_landlock_create_ruleset,
+            none,
+            0,
+            LANDLOCK_CREATE_RULESET_VERSION,
+        )
     };
     u32::try_from(level).unwrap_or(0)
 }

@@ -49,7 +49,10 @@ impl Attestor {
             Value::Object(map) => map,
             _ => Map::new(),
         };
-        let attestation = Attestation { number: self.number, draft };
+        let attestation = Attestation {
+            number: self.number,
+            draft,
+        };
         let failed = match frame::encode(&attestation) {
             Ok(bytes) => {
                 let iov = [IoSlice::new(&bytes)];
@@ -62,7 +65,10 @@ impl Attestor {
         };
         if let Some(reason) = failed {
             // The gap in the numbers is the record; this line is for the operator.
-            warn(&format!("attestation {} of {sandbox_id} not sent: {reason}", self.number));
+            warn(&format!(
+                "attestation {} of {sandbox_id} not sent: {reason}",
+                self.number
+            ));
         }
     }
 }

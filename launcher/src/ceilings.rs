@@ -67,7 +67,11 @@ impl Ceilings {
         check_hostname(&plan.hostname)?;
         self.check_numbers(plan)?;
         check_paths(plan)?;
-        if let Some(extra) = plan.degradable.iter().find(|name| !self.missing.contains(name)) {
+        if let Some(extra) = plan
+            .degradable
+            .iter()
+            .find(|name| !self.missing.contains(name))
+        {
             return Err(OverCeiling {
                 field: "degradable",
                 value: extra.clone(),
@@ -80,12 +84,32 @@ impl Ceilings {
     fn check_numbers(&self, plan: &Plan) -> Result<(), OverCeiling> {
         let limits = &plan.limits;
         let rows = [
-            ("limits.memory_bytes_max", limits.memory_bytes_max, 1 << 20, self.memory_bytes_max),
+            (
+                "limits.memory_bytes_max",
+                limits.memory_bytes_max,
+                1 << 20,
+                self.memory_bytes_max,
+            ),
             ("limits.pids_max", limits.pids_max, 1, PIDS_MAX),
-            ("limits.cpu_millicores_max", limits.cpu_millicores_max, 10, CPU_MILLICORES_MAX),
-            ("limits.disk_bytes_max", limits.disk_bytes_max, 4096, self.memory_bytes_max),
+            (
+                "limits.cpu_millicores_max",
+                limits.cpu_millicores_max,
+                10,
+                CPU_MILLICORES_MAX,
+            ),
+            (
+                "limits.disk_bytes_max",
+                limits.disk_bytes_max,
+                4096,
+                self.memory_bytes_max,
+            ),
             ("limits.files_max", limits.files_max, 8, FILES_MAX),
-            ("limits.open_files_max", limits.open_files_max, 8, OPEN_FILES_MAX),
+            (
+                "limits.open_files_max",
+                limits.open_files_max,
+                8,
+                OPEN_FILES_MAX,
+            ),
             ("limits.cpu_ms_max", limits.cpu_ms_max, 1, CPU_MS_MAX),
         ];
         for (field, value, min, max) in rows {
@@ -115,9 +139,11 @@ fn check_hostname(name: &str) -> Result<(), OverCeiling> {
 
 fn check_paths(plan: &Plan) -> Result<(), OverCeiling> {
     let files = &plan.files;
-    for (field, paths) in
-        [("files.read", &files.read), ("files.write", &files.write), ("files.execute", &files.execute)]
-    {
+    for (field, paths) in [
+        ("files.read", &files.read),
+        ("files.write", &files.write),
+        ("files.execute", &files.execute),
+    ] {
         let plain = |path: &String| {
             path.starts_with('/')
                 && path.len() <= 4096
@@ -133,7 +159,9 @@ fn check_paths(plan: &Plan) -> Result<(), OverCeiling> {
         }
     }
     let below = |path: &String| {
-        WRITABLE.iter().any(|top| path == top || path.starts_with(&format!("{top}/")))
+        WRITABLE
+            .iter()
+            .any(|top| path == top || path.starts_with(&format!("{top}/")))
     };
     if let Some(path) = files.write.iter().find(|path| !below(path)) {
         return Err(OverCeiling {

@@ -31,7 +31,11 @@ pub(crate) struct CgroupError {
 
 fn failed(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> CgroupError {
     let path = path.to_owned();
-    move |source| CgroupError { doing, path, source }
+    move |source| CgroupError {
+        doing,
+        path,
+        source,
+    }
 }
 
 /// Groups of this launcher; sandboxes' groups are made below.
@@ -54,9 +58,10 @@ impl Groups {
     /// Makes our own group wherever the host lets us.
     pub(crate) fn create(layout: &CgroupLayout, name: &str) -> Result<Self, CgroupError> {
         match layout {
-            CgroupLayout::V1 { controllers, unified } => {
-                v1::Groups::create(name, controllers, *unified).map(Self::V1)
-            }
+            CgroupLayout::V1 {
+                controllers,
+                unified,
+            } => v1::Groups::create(name, controllers, *unified).map(Self::V1),
             CgroupLayout::V2 { controllers } => v2::Groups::create(name, controllers).map(Self::V2),
             CgroupLayout::None => Ok(Self::None),
         }
@@ -177,7 +182,10 @@ pub(crate) fn sweep(name: &str) -> Vec<String> {
     for top in &tops {
         kill_all(top);
     }
-    tops.iter().flat_map(|top| remove_tree(top)).map(|dir| dir.display().to_string()).collect()
+    tops.iter()
+        .flat_map(|top| remove_tree(top))
+        .map(|dir| dir.display().to_string())
+        .collect()
 }
 
 /// How often an empty-to-be group is looked at again; each round waits for a process to die.
@@ -245,7 +253,9 @@ fn removed(dir: &Path) -> bool {
 fn wait_for_death(dir: &Path) -> bool {
     use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
     use std::os::fd::AsFd;
-    let Some(pid) = pids(dir).first().copied() else { return true };
+    let Some(pid) = pids(dir).first().copied() else {
+        return true;
+    };
     if let Ok(pidfd) = open_pidfd(pid) {
         let mut set = [PollFd::new(pidfd.as_fd(), PollFlags::POLLIN)];
         // A time-out only means another round.
@@ -282,23 +292,38 @@ fn write(path: &Path, value: &str) -> Result<(), CgroupError> {
 }
 
 fn open_for_writing(path: &Path) -> Result<OwnedFd, CgroupError> {
-    OpenOptions::new().write(true).open(path).map(OwnedFd::from).map_err(failed("open", path))
+    OpenOptions::new()
+        .write(true)
+        .open(path)
+        .map(OwnedFd::from)
+        .map_err(failed("open", path))
 }
 
 fn open_for_reading(path: &Path) -> Result<OwnedFd, CgroupError> {
-    File::open(path).map(OwnedFd::from).map_err(failed("open", path))
+    File::open(path)
+        .map(OwnedFd::from)
+        .map_err(failed("open", path))
 }
 
 /// A file with one number; 0 if it is not there.
 fn number(path: &Path) -> u64 {
-    fs::read_to_string(path).ok().and_then(|text| text.trim().parse().ok()).unwrap_or(0)
+    fs::read_to_string(path)
+        .ok()
+        .and_then(|text| text.trim().parse().ok())
+        .unwrap_or(0)
 }
 
 /// The value behind `key ` in a flat keyed file; 0 if it is not there.
 fn keyed(path: &Path, key: &str) -> u64 {
     let text = fs::read_to_string(path).unwrap_or_default();
     text.lines()
-        .find_map(|line| line.strip_prefix(key)?.strip_prefix(' ')?.trim().parse().ok())
+        .find_map(|line| {
+            line.strip_prefix(key)?
+                .strip_prefix(' ')?
+                .trim()
+                .parse()
+                .ok()
+        })
         .unwrap_or(0)
 }
 
@@ -316,5 +341,8 @@ fn quota_us(millicores: u64) -> (u64, u64) {
     const PERIOD_US: u64 = 100_000;
     /// The kernel takes no quota below a millisecond.
     const QUOTA_US_MIN: u64 = 1_000;
-    ((millicores.saturating_mul(PERIOD_US / 1000)).max(QUOTA_US_MIN), PERIOD_US)
+    (
+        (millicores.saturating_mul(PERIOD_US / 1000)).max(QUOTA_US_MIN),
+        PERIOD_US,
+    )
 }

@@ -39,7 +39,11 @@ pub(crate) enum CloneReply {
     /// Pid 1 runs. Beside it its pidfd.
     Cloned { token: SandboxToken, pid: i32 },
     /// It could not be made.
-    Failed { token: SandboxToken, step: String, errno: i32 },
+    Failed {
+        token: SandboxToken,
+        step: String,
+        errno: i32,
+    },
     /// The request is done with, well or not: pid 1 has its maps or is dead or dying.
     Done { token: SandboxToken },
 }
@@ -69,7 +73,11 @@ impl Forker {
                 };
                 exit_now(code)
             }
-            Fork::Parent { pidfd, .. } => Ok(Self { socket: ours, pidfd, pending: 0 }),
+            Fork::Parent { pidfd, .. } => Ok(Self {
+                socket: ours,
+                pidfd,
+                pending: 0,
+            }),
         }
     }
 }
@@ -90,7 +98,15 @@ fn serve(socket: &OwnedFd, init: &OwnedFd) -> Result<()> {
             }
         };
         let errno = errno as i32;
-        packet::send(socket.as_fd(), &CloneReply::Failed { token, step: step.into(), errno }, &[])?;
+        packet::send(
+            socket.as_fd(),
+            &CloneReply::Failed {
+                token,
+                step: step.into(),
+                errno,
+            },
+            &[],
+        )?;
     }
     Ok(())
 }
@@ -125,20 +141,29 @@ fn clone_one(
     let before = |step: &'static str| move |errno| CloneFault::Before { step, errno };
     let needed = if request.into_cgroup { 3 } else { 2 };
     if fds.len() < needed {
-        return Err(CloneFault::Before { step: "request", errno: Errno::EPROTO });
+        return Err(CloneFault::Before {
+            step: "request",
+            errno: Errno::EPROTO,
+        });
     }
     let attach = fds.split_off(needed);
     let into = if request.into_cgroup { fds.pop() } else { None };
     let (Some(channel), Some(boot)) = (fds.pop(), fds.pop()) else {
-        return Err(CloneFault::Before { step: "request", errno: Errno::EPROTO });
+        return Err(CloneFault::Before {
+            step: "request",
+            errno: Errno::EPROTO,
+        });
     };
     let (link, guest_link) = packet::pair().map_err(|error| CloneFault::Before {
         step: "boot_socket",
         errno: error.errno(),
     })?;
-    let clone = clone_process(CloneFlags(flags(request.mode)), into.as_ref().map(AsFd::as_fd));
+    let clone = clone_process(
+        CloneFlags(flags(request.mode)),
+        into.as_ref().map(AsFd::as_fd),
+    );
     match clone.map_err(before("clone"))? {
-        Fork::Child => exit_now(become_init(init, &channel, &guest_link)),
+        Fork::Child => exit_now(become_init(init, request.mode, &channel, &guest_link)),
         Fork::Parent { pid, pidfd } => {
             drop((channel, guest_link, into));
             let token = request.token;
@@ -151,15 +176,28 @@ fn clone_one(
 }
 
 /// The child: two descriptors in place, everything else closing, then the static pid 1.
-fn become_init(init: &OwnedFd, channel: &OwnedFd, link: &OwnedFd) -> i32 {
+fn become_init(init: &OwnedFd, mode: Mode, channel: &OwnedFd, link: &OwnedFd) -> i32 {
     const FAILED: i32 = 70;
+    // An exec under an unmapped id would drop the capabilities that the new namespace gave.
+    if mode == Mode::Rootless
+        && !matches!(
+            packet::receive::<ToBoot>(link.as_fd(), false),
+            Ok(Some((ToBoot::Mapped, _)))
+        )
+    {
+        return FAILED;
+    }
     // Move both above the targets first, so that neither overwrites the other.
     let raised = |fd: &OwnedFd| raise(fd.as_fd()).ok();
-    let (Some(channel), Some(link)) = (raised(channel), raised(link)) else { return FAILED };
+    let (Some(channel), Some(link)) = (raised(channel), raised(link)) else {
+        return FAILED;
+    };
     let placed = confine::sys::dup_onto(channel.as_fd(), CHANNEL_FD)
         .and_then(|()| confine::sys::dup_onto(link.as_fd(), BOOT_FD))
         .and_then(|()| confine::sys::close_range(BOOT_FD.unsigned_abs() + 1, true));
-    let Ok(name) = CString::new("sandbox-init") else { return FAILED };
+    let Ok(name) = CString::new("sandbox-init") else {
+        return FAILED;
+    };
     if placed.is_ok() {
         // Returns only on failure.
         exec_fd(init.as_fd(), &[name], &[]);
@@ -180,15 +218,20 @@ fn boot_init(
     boot: &OwnedFd,
     attach: &[OwnedFd],
 ) -> Result<(), CloneFault> {
+    if request.mode == Mode::Rootless {
+        map_ids(link, request, pid)?;
+    }
     let mut beside = vec![boot.as_fd()];
     beside.extend(attach.iter().map(AsFd::as_fd));
     packet::send(link.as_fd(), &ToBoot::Start, &beside).map_err(|_gone| CloneFault::After)?;
-    if request.mode == Mode::Landlock {
+    if request.mode != Mode::Root {
         return Ok(());
     }
     let ready = packet::wait_readable(link.as_fd(), BOOT_MS_MAX).unwrap_or(false);
     if !ready {
-        crate::attest::warn(&format!("pid 1 ({pid}) did not ask for its id maps in time"));
+        crate::attest::warn(&format!(
+            "pid 1 ({pid}) did not ask for its id maps in time"
+        ));
         return Err(CloneFault::After);
     }
     match packet::receive::<FromBoot>(link.as_fd(), true) {
@@ -196,6 +239,10 @@ fn boot_init(
         // It died or failed in an earlier step, and has told the api which.
         Ok(None) | Err(_) => return Err(CloneFault::After),
     }
+    map_ids(link, request, pid)
+}
+
+fn map_ids(link: &OwnedFd, request: &CloneRequest, pid: i32) -> Result<(), CloneFault> {
     if let Err(error) = write_maps(request, pid) {
         crate::attest::warn(&format!("write the id maps of {pid}: {error}"));
         return Err(CloneFault::After);

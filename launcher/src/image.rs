@@ -19,7 +19,9 @@ pub(crate) struct Image {
 /// Prepares the host image below `dir`. Without privileges device nodes cannot be made, so the
 /// host's own are shown one by one.
 pub(crate) fn prepare(dir: &Path, extra_read_paths: &[String], root: bool) -> Result<Image> {
-    let config = HostImageConfig { extra_read_paths: extra_read_paths.to_vec() };
+    let config = HostImageConfig {
+        extra_read_paths: extra_read_paths.to_vec(),
+    };
     let host = HostImage::inspect(&config).context("inspect the host image")?;
     let etc = dir.join("etc");
     let dev = dir.join("dev");
@@ -32,7 +34,10 @@ pub(crate) fn prepare(dir: &Path, extra_read_paths: &[String], root: bool) -> Re
     if !root {
         replace_devices(&mut ops);
     }
-    Ok(Image { ops, sha256: host.digest().sha256.clone() })
+    Ok(Image {
+        ops,
+        sha256: host.digest().sha256.clone(),
+    })
 }
 
 fn relative(path: &str) -> String {
@@ -41,11 +46,20 @@ fn relative(path: &str) -> String {
 
 fn convert(op: &rootfs::RootOp) -> RootOp {
     match op {
-        rootfs::RootOp::Dir { path, mode } => RootOp::Dir { path: relative(path), mode: *mode },
-        rootfs::RootOp::Symlink { target, link } => {
-            RootOp::Symlink { target: target.clone(), link: relative(link) }
-        }
-        rootfs::RootOp::Bind { source, target, devices, .. } => RootOp::Bind {
+        rootfs::RootOp::Dir { path, mode } => RootOp::Dir {
+            path: relative(path),
+            mode: *mode,
+        },
+        rootfs::RootOp::Symlink { target, link } => RootOp::Symlink {
+            target: target.clone(),
+            link: relative(link),
+        },
+        rootfs::RootOp::Bind {
+            source,
+            target,
+            devices,
+            ..
+        } => RootOp::Bind {
             source: source.clone(),
             target: relative(target),
             devices: *devices,
@@ -58,7 +72,10 @@ fn convert(op: &rootfs::RootOp) -> RootOp {
 fn replace_devices(ops: &mut Vec<RootOp>) {
     ops.retain(|op| !matches!(op, RootOp::Bind { target, .. } if target == "dev"));
     for folder in ["dev/pts", "dev/shm"] {
-        ops.push(RootOp::Dir { path: folder.into(), mode: 0o755 });
+        ops.push(RootOp::Dir {
+            path: folder.into(),
+            mode: 0o755,
+        });
     }
     for (target, link) in [
         ("/proc/self/fd", "dev/fd"),
@@ -67,10 +84,15 @@ fn replace_devices(ops: &mut Vec<RootOp>) {
         ("/proc/self/fd/2", "dev/stderr"),
         ("pts/ptmx", "dev/ptmx"),
     ] {
-        ops.push(RootOp::Symlink { target: target.into(), link: link.into() });
+        ops.push(RootOp::Symlink {
+            target: target.into(),
+            link: link.into(),
+        });
     }
     for node in ["null", "zero", "full", "random", "urandom", "tty"] {
-        ops.push(RootOp::File { path: format!("dev/{node}") });
+        ops.push(RootOp::File {
+            path: format!("dev/{node}"),
+        });
         ops.push(RootOp::Bind {
             source: format!("/dev/{node}"),
             target: format!("dev/{node}"),

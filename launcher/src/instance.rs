@@ -44,7 +44,9 @@ impl Instance {
             if claimed.is_some() && !dir.exists() {
                 continue;
             }
-            let Some(lock) = lock(runtime_dir, number)? else { continue };
+            let Some(lock) = lock(runtime_dir, number)? else {
+                continue;
+            };
             if dir.exists() {
                 remove_traces(number, &dir)?;
             }
@@ -53,7 +55,11 @@ impl Instance {
                     .mode(0o711)
                     .create(&dir)
                     .with_context(|| format!("make {}", dir.display()))?;
-                claimed = Some(Self { number, dir, _lock: lock });
+                claimed = Some(Self {
+                    number,
+                    dir,
+                    _lock: lock,
+                });
             }
         }
         let Some(instance) = claimed else {
@@ -109,7 +115,10 @@ fn lock(runtime_dir: &Path, number: u32) -> Result<Option<Flock<File>>> {
 fn remove_traces(number: u32, dir: &Path) -> Result<()> {
     let left = cgroup::sweep(&cgroup_name(number));
     if !left.is_empty() {
-        bail!("cannot remove what instance {number} left behind: {}", left.join(", "));
+        bail!(
+            "cannot remove what instance {number} left behind: {}",
+            left.join(", ")
+        );
     }
     fs::remove_dir_all(dir).with_context(|| format!("remove {}", dir.display()))
 }

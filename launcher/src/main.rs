@@ -17,7 +17,10 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 #[derive(Debug, Parser)]
-#[command(version, about = "Makes and reaps sandboxes for sandboxd; not for use by hand")]
+#[command(
+    version,
+    about = "Makes and reaps sandboxes for sandboxd; not for use by hand"
+)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -53,13 +56,16 @@ struct ServeArgs {
     /// Processes that do the cloning.
     #[arg(long, default_value_t = 2)]
     forkers: u8,
-    /// Serve in landlock mode even where more is possible.
+    /// Serve in landlock mode where the host gives no more.
     #[arg(long)]
+    accept_landlock_mode: bool,
+    /// Serve in landlock mode even where more is possible; for tests of it.
+    #[arg(long, hide = true)]
     force_landlock: bool,
 }
 
 fn main() -> anyhow::Result<()> {
     match Cli::parse().command {
-        Command::Serve(args) => serve::run(args),
+        Command::Serve(args) => serve::run(&args),
     }
 }

@@ -1,22 +1,23 @@
 //! The launcher's loop: one poll over the api, the forkers and the pidfds of all sandboxes. All
 //! state is here and in [`slot`].
 
+mod burial;
+mod orders;
+mod private_folder;
+mod setup;
 mod slot;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use confine::boot::Boot;
 use confine::host::{self, HostFacts};
 use confine::packet::{self, PacketError};
-use confine::plan::{Mode, NetworkPlan, Plan};
+use confine::plan::{Mode, Plan};
 use confine::seccomp::{self, FilterSpec};
 use confine::wire::{FromLauncher, SandboxToken, ToLauncher};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::sys::memfd::MFdFlags;
 
 use crate::ServeArgs;
 use crate::attest::{Attestor, warn};
@@ -25,6 +26,7 @@ use crate::cgroup::Groups;
 use crate::forker::{CloneReply, CloneRequest, Forker};
 use crate::image::{self, Image};
 use crate::instance::Instance;
+use setup::{memory_bytes_total, missing_controls, seal_init, set_cloexec};
 use slot::{Slot, State};
 
 /// How often a dying sandbox's groups are tried again, in milliseconds.
@@ -56,20 +58,31 @@ struct StartFault {
 }
 
 fn fault<E: std::fmt::Display>(step: &'static str) -> impl FnOnce(E) -> StartFault {
-    move |error| StartFault { step, reason: error.to_string(), refused: false }
+    move |error| StartFault {
+        step,
+        reason: error.to_string(),
+        refused: false,
+    }
 }
 
 /// Runs until the api is gone or asks to stop.
-pub(crate) fn run(args: ServeArgs) -> Result<()> {
+pub(crate) fn run(args: &ServeArgs) -> Result<()> {
     let api = confine::sys::adopt_fd(args.api_fd).context("adopt --api-fd")?;
     let audit = confine::sys::adopt_fd(args.audit_fd).context("adopt --audit-fd")?;
     set_cloexec(&api)?;
     set_cloexec(&audit)?;
     confine::sys::process::die_with_parent().context("die with the daemon")?;
     let mut host = host::inspect();
+    host.landlock_mode_accepted = args.accept_landlock_mode || args.force_landlock;
     if args.force_landlock {
         host.mode = Mode::Landlock;
         host.mode_reason = "asked for by --force-landlock".into();
+    }
+    if host.mode == Mode::Landlock && nix::unistd::geteuid().is_root() {
+        bail!(
+            "landlock mode runs programs under our own user, which must not be root; make user \
+             namespaces possible (sysctl user.max_user_namespaces=65536) or start as another user"
+        );
     }
     let instance = Instance::claim(&args.runtime_dir)?;
     let root = host.mode == Mode::Root;
@@ -108,47 +121,6 @@ pub(crate) fn run(args: ServeArgs) -> Result<()> {
     served
 }
 
-fn set_cloexec(fd: &OwnedFd) -> Result<()> {
-    use nix::fcntl::{FcntlArg, FdFlag, fcntl};
-    fcntl(fd, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC)).context("keep a descriptor from children")?;
-    Ok(())
-}
-
-/// A sealed copy of pid 1: nothing a sandbox could reach through it can be written.
-fn seal_init(path: &Path) -> Result<OwnedFd> {
-    let bytes = std::fs::read(path).with_context(|| format!("read {}", path.display()))?;
-    // MFD_EXEC, not yet named by the wrapper.
-    let executable = MFdFlags::from_bits_retain(0x10);
-    packet::seal_bytes(&bytes, executable)
-        // Kernels before 6.3 do not know the flag; there every memfd is executable.
-        .or_else(|_unknown_flag| packet::seal_bytes(&bytes, MFdFlags::empty()))
-        .context("seal sandbox-init")
-}
-
-fn memory_bytes_total() -> u64 {
-    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let total = text.lines().find_map(|line| {
-        line.strip_prefix("MemTotal:")?.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()
-    });
-    total.map_or(1 << 34, |kib| kib.saturating_mul(1024))
-}
-
-/// Controls this host cannot give, by the names a plan may call degradable.
-fn missing_controls(host: &HostFacts) -> Vec<String> {
-    let mut missing: Vec<String> = ["memory", "pids", "cpu"]
-        .into_iter()
-        .filter(|name| !host.cgroups.has(name))
-        .map(str::to_owned)
-        .collect();
-    if host.mode == Mode::Landlock {
-        missing.push("namespaces".into());
-    }
-    if host.landlock_abi == 0 {
-        missing.push("landlock".into());
-    }
-    missing
-}
-
 impl Launcher {
     fn serve(&mut self) -> Result<()> {
         while !self.stopping {
@@ -170,7 +142,11 @@ impl Launcher {
 
     fn wait(&self) -> Result<Ready> {
         let mut set = vec![PollFd::new(self.api.as_fd(), PollFlags::POLLIN)];
-        set.extend(self.forkers.iter().map(|f| PollFd::new(f.socket.as_fd(), PollFlags::POLLIN)));
+        set.extend(
+            self.forkers
+                .iter()
+                .map(|f| PollFd::new(f.socket.as_fd(), PollFlags::POLLIN)),
+        );
         let mut running = Vec::new();
         for (token, slot) in &self.slots {
             if let Some(pidfd) = slot.pidfd() {
@@ -178,8 +154,15 @@ impl Launcher {
                 set.push(PollFd::new(pidfd.as_fd(), PollFlags::POLLIN));
             }
         }
-        let dying = self.slots.values().any(|slot| matches!(slot.state, State::Dead { .. }));
-        let timeout = if dying { PollTimeout::from(RETRY_MS) } else { PollTimeout::NONE };
+        let dying = self
+            .slots
+            .values()
+            .any(|slot| matches!(slot.state, State::Dead { .. }));
+        let timeout = if dying {
+            PollTimeout::from(RETRY_MS)
+        } else {
+            PollTimeout::NONE
+        };
         match poll(&mut set, timeout) {
             Ok(_) | Err(Errno::EINTR) => {}
             Err(errno) => return Err(errno).context("wait for events"),
@@ -193,7 +176,11 @@ impl Launcher {
         Ok(Ready {
             api: at(0),
             forkers: (0..self.forkers.len()).filter(|i| at(1 + i)).collect(),
-            dead: (first..).zip(running).filter(|(i, _)| at(*i)).map(|(_, t)| t).collect(),
+            dead: (first..)
+                .zip(running)
+                .filter(|(i, _)| at(*i))
+                .map(|(_, t)| t)
+                .collect(),
         })
     }
 
@@ -206,14 +193,17 @@ impl Launcher {
         loop {
             match packet::receive::<ToLauncher>(self.api.as_fd(), true) {
                 Ok(Some((ToLauncher::Start { token, id, plan }, fds))) => {
-                    self.start(token, id, *plan, fds)?;
+                    self.start(token, &id, *plan, fds)?;
                 }
                 Ok(Some((ToLauncher::Kill { token }, _))) => self.kill(token),
                 Ok(Some((ToLauncher::Stop, _)) | None) => {
                     self.stopping = true;
                     return Ok(());
                 }
-                Err(PacketError::Os { errno: Errno::EAGAIN, .. }) => return Ok(()),
+                Err(PacketError::Os {
+                    errno: Errno::EAGAIN,
+                    ..
+                }) => return Ok(()),
                 // A broken or captured api: nothing it says can be trusted any more.
                 Err(error) => return Err(error).context("read from the api"),
             }
@@ -223,22 +213,31 @@ impl Launcher {
     fn start(
         &mut self,
         token: SandboxToken,
-        id: String,
+        id: &str,
         plan: Plan,
         mut fds: Vec<OwnedFd>,
     ) -> Result<()> {
         let begun = match fds.pop() {
-            Some(channel) if fds.is_empty() => self.begin(token, &id, plan, &channel),
+            Some(channel) if fds.is_empty() => self.begin(token, id, plan, &channel),
             _ => Err(StartFault {
                 step: "request",
                 reason: "a start needs exactly one descriptor".into(),
                 refused: true,
             }),
         };
-        if let Err(StartFault { step, reason, refused }) = begun {
+        if let Err(StartFault {
+            step,
+            reason,
+            refused,
+        }) = begun
+        {
             self.release(token);
-            let frame =
-                FromLauncher::StartFailed { token, step: step.into(), reason, refused };
+            let frame = FromLauncher::StartFailed {
+                token,
+                step: step.into(),
+                reason,
+                refused,
+            };
             self.tell(&frame, &[])?;
         }
         Ok(())
@@ -252,9 +251,15 @@ impl Launcher {
         plan: Plan,
         channel: &OwnedFd,
     ) -> Result<(), StartFault> {
-        let refuse = |reason: String| StartFault { step: "ceilings", reason, refused: true };
+        let refuse = |reason: String| StartFault {
+            step: "ceilings",
+            reason,
+            refused: true,
+        };
         ceilings::check_id(id).map_err(|over| refuse(over.to_string()))?;
-        self.ceilings.check(&plan).map_err(|over| refuse(over.to_string()))?;
+        self.ceilings
+            .check(&plan)
+            .map_err(|over| refuse(over.to_string()))?;
         if self.slots.contains_key(&token) || self.slots.values().any(|slot| slot.id == id) {
             return Err(refuse(format!("token {} or id {id} is in use", token.0)));
         }
@@ -266,13 +271,16 @@ impl Launcher {
         let uid_base = self.instance.uid_base(range);
         let slot = Slot::new(id, range, uid_base, plan.limits.clone());
         self.slots.insert(token, slot);
-        let made = self.groups.sandbox(id, &plan.limits).map_err(fault("cgroups"))?;
+        let made = self
+            .groups
+            .sandbox(id, &plan.limits)
+            .map_err(fault("cgroups"))?;
         let into = made.init_dir().map_err(fault("cgroups"))?;
         let attach = made.attach_files().map_err(fault("cgroups"))?;
         if let Some(slot) = self.slots.get_mut(&token) {
             slot.groups = made;
         }
-        let boot = self.boot(plan, uid_base)?;
+        let boot = self.boot(id, plan, uid_base)?;
         let request = CloneRequest {
             token,
             mode: self.host.mode,
@@ -297,45 +305,11 @@ impl Launcher {
         Ok(())
     }
 
-    fn boot(&mut self, plan: Plan, uid_base: u32) -> Result<Boot, StartFault> {
-        let spec = filter_spec(&plan).map_err(|reason| StartFault {
-            step: "seccomp",
-            reason: reason.to_string(),
-            refused: true,
-        })?;
-        let filter = self.filter(&spec)?;
-        Ok(Boot {
-            plan,
-            root: self.image.ops.clone(),
-            filter,
-            filter_spec: spec,
-            landlock_abi: self.host.landlock_abi,
-            uid_base,
-            outer_uid: nix::unistd::geteuid().as_raw(),
-            outer_gid: nix::unistd::getegid().as_raw(),
-        })
-    }
-
-    /// Compiled filters are kept: there are as many as policies differ in their system calls.
-    fn filter(
-        &mut self,
-        spec: &FilterSpec,
-    ) -> Result<Vec<seccomp::program::SockFilter>, StartFault> {
-        const KEPT_MAX: usize = 64;
-        if let Some((_, filter)) = self.filters.iter().find(|(known, _)| known == spec) {
-            return Ok(filter.clone());
-        }
-        let compiled = seccomp::compile(spec).map_err(fault("seccomp"))?.program;
-        if self.filters.len() >= KEPT_MAX {
-            self.filters.remove(0);
-        }
-        self.filters.push((spec.clone(), compiled.clone()));
-        Ok(compiled)
-    }
-
     fn serve_forker(&mut self, index: usize) -> Result<()> {
         loop {
-            let Some(forker) = self.forkers.get(index) else { return Ok(()) };
+            let Some(forker) = self.forkers.get(index) else {
+                return Ok(());
+            };
             match packet::receive::<CloneReply>(forker.socket.as_fd(), true) {
                 Ok(Some((CloneReply::Cloned { token, pid }, mut fds))) => {
                     let pidfd = fds.pop().context("a clone came without its pidfd")?;
@@ -345,12 +319,19 @@ impl Launcher {
                     self.forker_done(index);
                     self.release(token);
                     let reason = Errno::from_raw(errno).desc().to_owned();
-                    let frame =
-                        FromLauncher::StartFailed { token, step, reason, refused: false };
+                    let frame = FromLauncher::StartFailed {
+                        token,
+                        step,
+                        reason,
+                        refused: false,
+                    };
                     self.tell(&frame, &[])?;
                 }
                 Ok(Some((CloneReply::Done { .. }, _))) => self.forker_done(index),
-                Err(PacketError::Os { errno: Errno::EAGAIN, .. }) => return Ok(()),
+                Err(PacketError::Os {
+                    errno: Errno::EAGAIN,
+                    ..
+                }) => return Ok(()),
                 Ok(None) => bail!("a forker has died; sandboxes may be half made"),
                 Err(error) => return Err(error).context("read from a forker"),
             }
@@ -391,20 +372,26 @@ impl Launcher {
     }
 
     fn kill(&mut self, token: SandboxToken) {
-        let Some(slot) = self.slots.get_mut(&token) else { return };
+        let Some(slot) = self.slots.get_mut(&token) else {
+            return;
+        };
         slot.kill_asked = true;
         let by_group = slot.groups.kill();
-        let by_pid = slot
-            .pidfd()
-            .map_or(Ok(()), |pidfd| confine::sys::process::kill_pidfd(pidfd.as_fd()));
+        let by_pid = slot.pidfd().map_or(Ok(()), |pidfd| {
+            confine::sys::process::kill_pidfd(pidfd.as_fd())
+        });
         if let (Err(group), Err(pid)) = (&by_group, &by_pid) {
             warn(&format!("kill sandbox {}: {group}; {pid}", slot.id));
         }
     }
 
     fn init_died(&mut self, token: SandboxToken) -> Result<()> {
-        let Some(slot) = self.slots.get_mut(&token) else { return Ok(()) };
-        let Some(pidfd) = slot.pidfd() else { return Ok(()) };
+        let Some(slot) = self.slots.get_mut(&token) else {
+            return Ok(());
+        };
+        let Some(pidfd) = slot.pidfd() else {
+            return Ok(());
+        };
         let Some((status, _core)) =
             confine::sys::process::wait_pidfd(pidfd.as_fd()).context("reap a sandbox")?
         else {
@@ -415,88 +402,12 @@ impl Launcher {
         if let Err(error) = slot.groups.kill() {
             warn(&format!("kill the rest of sandbox {}: {error}", slot.id));
         }
-        slot.state = State::Dead { status, counters: None, tries: 0 };
+        slot.state = State::Dead {
+            status,
+            counters: None,
+            tries: 0,
+        };
         Ok(())
-    }
-
-    /// Removes the groups of dead sandboxes and tells the api; what is busy is tried again.
-    fn bury(&mut self) -> Result<()> {
-        let mut gone = Vec::new();
-        for (token, slot) in &mut self.slots {
-            let counted = slot.groups.counters();
-            let State::Dead { status, counters, tries } = &mut slot.state else { continue };
-            // The first reading after death: a second one could find removed files.
-            let counters = counters.get_or_insert_with(|| Box::new(counted)).clone();
-            *tries += 1;
-            let busy = slot.groups.remove();
-            if busy.is_empty() || *tries > RETRIES_MAX {
-                let leftovers = busy.iter().map(|dir| dir.display().to_string()).collect();
-                gone.push((*token, *status, counters, leftovers));
-            }
-        }
-        for (token, status, counters, leftovers) in gone {
-            self.retire(token, status, counters, leftovers)?;
-        }
-        Ok(())
-    }
-
-    fn retire(
-        &mut self,
-        token: SandboxToken,
-        status: i32,
-        counters: Box<confine::wire::KernelCounters>,
-        leftovers: Vec<String>,
-    ) -> Result<()> {
-        let Some(slot) = self.slots.remove(&token) else { return Ok(()) };
-        if leftovers.is_empty() {
-            self.free_ranges.push_back(slot.range);
-        } else {
-            // Something may still run under these ids: nobody else gets them.
-            warn(&format!("sandbox {} left {leftovers:?}; its uid range stays taken", slot.id));
-        }
-        self.attestor.reaped(&slot.id, status, &counters);
-        let frame =
-            FromLauncher::Reaped { token, init_status: status, counters, leftovers };
-        self.tell(&frame, &[])
-    }
-
-    /// Gives back what a start that came to nothing had taken.
-    fn release(&mut self, token: SandboxToken) {
-        let never_ran = self
-            .slots
-            .get(&token)
-            .is_some_and(|slot| matches!(slot.state, State::Starting));
-        if !never_ran {
-            return;
-        }
-        if let Some(slot) = self.slots.remove(&token) {
-            let busy = slot.groups.remove();
-            if busy.is_empty() {
-                self.free_ranges.push_back(slot.range);
-            } else {
-                warn(&format!("cannot remove {busy:?} after a failed start"));
-            }
-        }
-    }
-
-    /// Ends everything in order. Without it (SIGKILL) the next start cleans up.
-    fn finish(mut self) -> Result<()> {
-        let tokens: Vec<SandboxToken> = self.slots.keys().copied().collect();
-        for token in tokens {
-            self.kill(token);
-        }
-        for slot in self.slots.values() {
-            if let Some(pidfd) = slot.pidfd() {
-                packet::wait_readable(pidfd.as_fd(), 10_000).context("wait for a sandbox")?;
-                confine::sys::process::wait_pidfd(pidfd.as_fd()).context("reap a sandbox")?;
-            }
-        }
-        for forker in self.forkers.drain(..) {
-            drop(forker.socket);
-            packet::wait_readable(forker.pidfd.as_fd(), 10_000).context("wait for a forker")?;
-            confine::sys::process::wait_pidfd(forker.pidfd.as_fd()).context("reap a forker")?;
-        }
-        self.instance.retire()
     }
 }
 
@@ -504,37 +415,4 @@ struct Ready {
     api: bool,
     forkers: Vec<usize>,
     dead: Vec<SandboxToken>,
-}
-
-/// A name in `syscalls.allow` that is no system call.
-#[derive(Debug, thiserror::Error)]
-#[error("syscalls.allow names {name:?}, which is no system call")]
-struct UnknownCall {
-    name: String,
-}
-
-fn filter_spec(plan: &Plan) -> Result<FilterSpec, UnknownCall> {
-    use policies::policy::{DenyAction, SyscallProfile};
-    let profile = match plan.syscalls.profile {
-        SyscallProfile::Strict => seccomp::Profile::Strict,
-        SyscallProfile::Compat => seccomp::Profile::Compat,
-        SyscallProfile::Debug => seccomp::Profile::Debug,
-    };
-    // Without a network namespace of its own (landlock mode) a sandbox gets no IP sockets.
-    let network = match plan.network {
-        NetworkPlan::Loopback if plan.mode != Mode::Landlock => seccomp::Network::Loopback,
-        NetworkPlan::Loopback | NetworkPlan::Sealed => seccomp::Network::Sealed,
-    };
-    let mut spec = FilterSpec::new(profile, network);
-    spec.deny_action = match plan.syscalls.deny_action {
-        DenyAction::Errno => seccomp::DenyAction::Errno,
-        DenyAction::Kill => seccomp::DenyAction::Kill,
-    };
-    spec.notify = plan.syscalls.notify && spec.deny_action == seccomp::DenyAction::Errno;
-    for name in &plan.syscalls.allow {
-        let number = seccomp::table::number_of(name)
-            .ok_or_else(|| UnknownCall { name: name.clone() })?;
-        spec.extra_allow.push(number);
-    }
-    Ok(spec)
 }

@@ -7,6 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use nix::errno::Errno;
 use serde::{Deserialize, Serialize};
 
+use crate::boot::Boot;
 use crate::packet::{self, PacketError};
 use crate::report::StepReport;
 use crate::steps::command::{self, Command};
@@ -22,7 +23,11 @@ pub(super) enum ChildFrame {
     /// All late steps are taken. Beside it the notification descriptor, if there is one.
     Steps { steps: Vec<StepReport> },
     /// A late step failed.
-    StepFailed { step: String, errno: i32, reason: String },
+    StepFailed {
+        step: String,
+        errno: i32,
+        reason: String,
+    },
     /// The exec failed.
     ExecFailed { code: u8, errno: i32, path: String },
     /// All files are written.
@@ -30,7 +35,10 @@ pub(super) enum ChildFrame {
     /// A file could not be written.
     StageFailed { path: String, errno: i32 },
     /// All files that could be read were sent.
-    Collected { files: u32, problems: Vec<CollectProblem> },
+    Collected {
+        files: u32,
+        problems: Vec<CollectProblem>,
+    },
 }
 
 /// A started child.
@@ -43,9 +51,7 @@ pub(super) struct Born {
 }
 
 /// Forks; the child runs `body` with its end of the report socket and ends with what it returns.
-pub(super) fn fork_child(
-    body: impl FnOnce(BorrowedFd<'_>) -> i32,
-) -> Result<Born, PacketError> {
+pub(super) fn fork_child(body: impl FnOnce(BorrowedFd<'_>) -> i32) -> Result<Born, PacketError> {
     let (ours, theirs) = packet::pair()?;
     match sys::process::clone_process(sys::process::CloneFlags::default(), None) {
         Ok(sys::process::Fork::Child) => {
@@ -54,7 +60,10 @@ pub(super) fn fork_child(
             sys::process::exit_now(code)
         }
         Ok(sys::process::Fork::Parent { pid, .. }) => Ok(Born { pid, report: ours }),
-        Err(errno) => Err(PacketError::Os { doing: "fork a command", errno }),
+        Err(errno) => Err(PacketError::Os {
+            doing: "fork a command",
+            errno,
+        }),
     }
 }
 
@@ -82,17 +91,28 @@ pub(super) fn become_command(
         // Pid 1 must know before the program runs; if it cannot, the program does not.
         return 125;
     }
-    if let Err(errno) = nix::unistd::chdir(spec.cwd.as_str()) {
+    let cwd = command.boot.host_path(&spec.cwd);
+    if let Err(errno) = nix::unistd::chdir(cwd.as_str()) {
         return tell_exec(report, errno, &spec.cwd, errno == Errno::ENOENT);
     }
-    exec(spec, report)
+    exec(spec, &command.boot, report)
 }
 
-fn exec(spec: &SpawnSpec, report: BorrowedFd<'_>) -> i32 {
+fn exec(spec: &SpawnSpec, boot: &Boot, report: BorrowedFd<'_>) -> i32 {
     let strings = |items: Vec<Vec<u8>>| -> Result<Vec<CString>, Errno> {
-        items.into_iter().map(|item| CString::new(item).map_err(|_nul| Errno::EINVAL)).collect()
+        items
+            .into_iter()
+            .map(|item| CString::new(item).map_err(|_nul| Errno::EINVAL))
+            .collect()
     };
-    let env_items = spec.env.iter().map(|(name, value)| [name, b"=".as_slice(), value].concat());
+    let env_items = spec.env.iter().map(|(name, value)| {
+        // HOME, TMPDIR and their like: in landlock mode the folders lie elsewhere.
+        let value = match std::str::from_utf8(value) {
+            Ok(text) => boot.host_path(text).into_bytes(),
+            Err(_not_text) => value.clone(),
+        };
+        [name.as_slice(), b"=", &value].concat()
+    });
     let (argv, env) = match (strings(spec.argv.clone()), strings(env_items.collect())) {
         (Ok(argv), Ok(env)) if !argv.is_empty() => (argv, env),
         _ => return tell_exec(report, Errno::EINVAL, "", false),
@@ -100,7 +120,9 @@ fn exec(spec: &SpawnSpec, report: BorrowedFd<'_>) -> i32 {
     let program = spec.argv.first().map(Vec::as_slice).unwrap_or_default();
     let mut last = (Errno::ENOENT, program.to_vec());
     for candidate in candidates(program, &spec.env) {
-        let Ok(path) = CString::new(candidate.clone()) else { continue };
+        let Ok(path) = CString::new(candidate.clone()) else {
+            continue;
+        };
         let errno = sys::process::exec_path(&path, &argv, &env);
         // As a shell: a file that is there but cannot run is remembered over one that is missing.
         if errno != Errno::ENOENT && errno != Errno::ENOTDIR {
@@ -121,7 +143,10 @@ fn candidates(program: &[u8], env: &[(Vec<u8>, Vec<u8>)]) -> Vec<Vec<u8>> {
     if program.contains(&b'/') {
         return vec![program.to_vec()];
     }
-    let path = env.iter().find(|(name, _)| name == b"PATH").map_or(DEFAULT_PATH, |(_, value)| value);
+    let path = env
+        .iter()
+        .find(|(name, _)| name == b"PATH")
+        .map_or(DEFAULT_PATH, |(_, value)| value);
     path.split(|byte| *byte == b':')
         .filter(|dir| dir.starts_with(b"/"))
         .map(|dir| [dir, b"/".as_slice(), program].concat())
@@ -140,7 +165,11 @@ fn tell_step(report: BorrowedFd<'_>, step: &str, errno: Errno, doing: &str) -> i
 
 fn tell_exec(report: BorrowedFd<'_>, errno: Errno, path: &str, missing: bool) -> i32 {
     let code = if missing { 127 } else { 126 };
-    let frame = ChildFrame::ExecFailed { code, errno: errno as i32, path: path.to_owned() };
+    let frame = ChildFrame::ExecFailed {
+        code,
+        errno: errno as i32,
+        path: path.to_owned(),
+    };
     match packet::send(report, &frame, &[]) {
         Ok(()) => i32::from(code),
         Err(_gone) => 125,
@@ -154,7 +183,10 @@ mod tests {
     #[test]
     fn relative_search_path_entries_are_not_searched() {
         let env = vec![(b"PATH".to_vec(), b"/a::.:/b".to_vec())];
-        assert_eq!(candidates(b"x", &env), vec![b"/a/x".to_vec(), b"/b/x".to_vec()]);
+        assert_eq!(
+            candidates(b"x", &env),
+            vec![b"/a/x".to_vec(), b"/b/x".to_vec()]
+        );
         assert_eq!(candidates(b"./x", &env), vec![b"./x".to_vec()]);
     }
 }

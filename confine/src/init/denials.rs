@@ -22,7 +22,11 @@ pub(super) struct Denials {
 
 impl Denials {
     pub(super) fn new(spec: FilterSpec) -> Self {
-        Self { spec, calls: BTreeMap::new(), suppressed: 0 }
+        Self {
+            spec,
+            calls: BTreeMap::new(),
+            suppressed: 0,
+        }
     }
 
     /// Answers one waiting call. The arguments are numbers only: no pointer is followed.
@@ -47,7 +51,12 @@ impl Denials {
             Some(call) => call.count = call.count.saturating_add(1),
             None if full => self.suppressed = self.suppressed.saturating_add(1),
             None => {
-                let call = DeniedCall { number, first_arg: key.1, errno, count: 1 };
+                let call = DeniedCall {
+                    number,
+                    first_arg: key.1,
+                    errno,
+                    count: 1,
+                };
                 self.calls.insert(key, call);
             }
         }

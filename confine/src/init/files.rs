@@ -22,17 +22,18 @@ pub(super) const WORKSPACE: &str = "/workspace";
 const ENTRIES_MAX: usize = 200_000;
 
 fn beneath(flags: OFlag, mode: u32) -> OpenHow {
-    let resolve =
-        ResolveFlag::RESOLVE_BENEATH | ResolveFlag::RESOLVE_NO_SYMLINKS | ResolveFlag::RESOLVE_NO_MAGICLINKS;
+    let resolve = ResolveFlag::RESOLVE_BENEATH
+        | ResolveFlag::RESOLVE_NO_SYMLINKS
+        | ResolveFlag::RESOLVE_NO_MAGICLINKS;
     OpenHow::new()
         .flags(flags | OFlag::O_CLOEXEC)
         .mode(FileMode::from_bits_truncate(mode))
         .resolve(resolve)
 }
 
-fn workspace() -> Result<OwnedFd, Errno> {
+fn open_folder(path: &str) -> Result<OwnedFd, Errno> {
     nix::fcntl::open(
-        WORKSPACE,
+        path,
         OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC,
         FileMode::empty(),
     )
@@ -41,13 +42,16 @@ fn workspace() -> Result<OwnedFd, Errno> {
 /// Body of the child that writes files. Its exit code is 0 if it could tell how it went.
 pub(super) fn stage(mut command: Command, archive: OwnedFd, report: BorrowedFd<'_>) -> i32 {
     let frame = match command::become_payload(&mut command) {
-        Ok(()) => write_all(archive),
-        Err(error) => ChildFrame::StageFailed { path: String::new(), errno: error.errno as i32 },
+        Ok(()) => write_all(archive, &command.boot.host_path(WORKSPACE)),
+        Err(error) => ChildFrame::StageFailed {
+            path: String::new(),
+            errno: error.errno as i32,
+        },
     };
     i32::from(packet::send(report, &frame, &[]).is_err())
 }
 
-fn write_all(archive: OwnedFd) -> ChildFrame {
+fn write_all(archive: OwnedFd, folder: &str) -> ChildFrame {
     let failed = |path: &str, errno: Errno| ChildFrame::StageFailed {
         path: path.to_owned(),
         errno: errno as i32,
@@ -56,7 +60,7 @@ fn write_all(archive: OwnedFd) -> ChildFrame {
         Ok(archive) => archive,
         Err(error) => return failed("", error.errno()),
     };
-    let root = match workspace() {
+    let root = match open_folder(folder) {
         Ok(root) => root,
         Err(errno) => return failed(WORKSPACE, errno),
     };
@@ -67,12 +71,17 @@ fn write_all(archive: OwnedFd) -> ChildFrame {
         }
         bytes = bytes.saturating_add(file.content.len() as u64);
     }
-    ChildFrame::Staged { files: u32::try_from(archive.files.len()).unwrap_or(u32::MAX), bytes }
+    ChildFrame::Staged {
+        files: u32::try_from(archive.files.len()).unwrap_or(u32::MAX),
+        bytes,
+    }
 }
 
 fn write_one(root: &OwnedFd, file: &ArchiveFile) -> Result<(), Errno> {
     let path = Path::new(&file.path);
-    let plain = path.components().all(|part| matches!(part, std::path::Component::Normal(_)));
+    let plain = path
+        .components()
+        .all(|part| matches!(part, std::path::Component::Normal(_)));
     if file.path.is_empty() || !plain {
         return Err(Errno::EINVAL);
     }
@@ -99,16 +108,23 @@ pub(super) fn collect(
     pipe: OwnedFd,
     report: BorrowedFd<'_>,
 ) -> i32 {
-    let mut collector = Collector { pipe: pipe.into(), files: 0, bytes: 0, problems: Vec::new() };
+    let mut collector = Collector {
+        pipe: pipe.into(),
+        files: 0,
+        bytes: 0,
+        problems: Vec::new(),
+    };
     match command::become_payload(&mut command) {
         Ok(()) => match packet::unseal::<CollectSpec>(spec) {
-            Ok(spec) => collector.run(&spec),
+            Ok(spec) => collector.run(&spec, &command.boot.host_path(WORKSPACE)),
             Err(error) => collector.problem("", &error.to_string()),
         },
         Err(error) => collector.problem("", &error.to_string()),
     }
-    let frame =
-        ChildFrame::Collected { files: collector.files, problems: collector.problems.split_off(0) };
+    let frame = ChildFrame::Collected {
+        files: collector.files,
+        problems: collector.problems.split_off(0),
+    };
     drop(collector);
     i32::from(packet::send(report, &frame, &[]).is_err())
 }
@@ -146,18 +162,21 @@ impl Collector {
     fn problem(&mut self, path: &str, reason: &str) {
         if self.problems.len() < PROBLEMS_MAX {
             let cut = path.chars().take(128).collect();
-            self.problems.push(CollectProblem { path: cut, reason: reason.to_owned() });
+            self.problems.push(CollectProblem {
+                path: cut,
+                reason: reason.to_owned(),
+            });
         }
     }
 
-    fn run(&mut self, spec: &CollectSpec) {
-        let root = match workspace() {
+    fn run(&mut self, spec: &CollectSpec, folder: &str) {
+        let root = match open_folder(folder) {
             Ok(root) => root,
             Err(errno) => return self.problem(WORKSPACE, errno.desc()),
         };
         for pattern in &spec.patterns {
             if pattern.contains(['*', '?']) {
-                let found = matches_below(Path::new(WORKSPACE), pattern);
+                let found = matches_below(Path::new(folder), pattern);
                 if found.is_empty() {
                     self.problem(pattern, "matches no file");
                 }
@@ -178,7 +197,12 @@ impl Collector {
         }
     }
 
-    fn send_one(&mut self, root: &OwnedFd, path: &Path, spec: &CollectSpec) -> Result<(), Unreadable> {
+    fn send_one(
+        &mut self,
+        root: &OwnedFd,
+        path: &Path,
+        spec: &CollectSpec,
+    ) -> Result<(), Unreadable> {
         // Non-blocking and no-follow: a FIFO, device or link in place of a file must not hold us.
         let flags = OFlag::O_RDONLY | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK;
         let fd = openat2(root, path, beneath(flags, 0)).map_err(|errno| match errno {
@@ -192,14 +216,21 @@ impl Collector {
         }
         let left = spec.bytes_max.saturating_sub(self.bytes);
         if meta.size() > left {
-            return Err(Unreadable::Size { bytes: meta.size(), left });
+            return Err(Unreadable::Size {
+                bytes: meta.size(),
+                left,
+            });
         }
         if self.files >= spec.files_max {
-            return Err(Unreadable::Count { max: spec.files_max });
+            return Err(Unreadable::Count {
+                max: spec.files_max,
+            });
         }
         let mut content = Vec::new();
         // The file may still grow: never more than the cap.
-        file.take(left).read_to_end(&mut content).map_err(Unreadable::Io)?;
+        file.take(left)
+            .read_to_end(&mut content)
+            .map_err(Unreadable::Io)?;
         self.bytes = self.bytes.saturating_add(content.len() as u64);
         self.files = self.files.saturating_add(1);
         let collected = CollectedFile {
@@ -209,7 +240,9 @@ impl Collector {
         };
         let encoded = postcard::to_stdvec(&collected).map_err(|_error| Unreadable::Encoding)?;
         let length = u32::try_from(encoded.len()).map_err(|_wide| Unreadable::Encoding)?;
-        self.pipe.write_all(&length.to_le_bytes()).map_err(Unreadable::Io)?;
+        self.pipe
+            .write_all(&length.to_le_bytes())
+            .map_err(Unreadable::Io)?;
         self.pipe.write_all(&encoded).map_err(Unreadable::Io)
     }
 }
@@ -221,7 +254,9 @@ fn matches_below(root: &Path, pattern: &str) -> Vec<PathBuf> {
     let mut folders = vec![PathBuf::new()];
     let mut seen = 0usize;
     while let Some(folder) = folders.pop() {
-        let Ok(entries) = std::fs::read_dir(root.join(&folder)) else { continue };
+        let Ok(entries) = std::fs::read_dir(root.join(&folder)) else {
+            continue;
+        };
         for entry in entries.flatten() {
             seen += 1;
             if seen > ENTRIES_MAX {
@@ -229,7 +264,9 @@ fn matches_below(root: &Path, pattern: &str) -> Vec<PathBuf> {
                 return found;
             }
             let path = folder.join(entry.file_name());
-            let Ok(kind) = entry.file_type() else { continue };
+            let Ok(kind) = entry.file_type() else {
+                continue;
+            };
             if kind.is_dir() {
                 folders.push(path);
             } else if kind.is_file() && path_matches(&parts, &path) {
@@ -242,8 +279,10 @@ fn matches_below(root: &Path, pattern: &str) -> Vec<PathBuf> {
 }
 
 fn path_matches(parts: &[&str], path: &Path) -> bool {
-    let names: Vec<String> =
-        path.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
+    let names: Vec<String> = path
+        .components()
+        .map(|part| part.as_os_str().to_string_lossy().into_owned())
+        .collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     parts_match(parts, &names)
 }
@@ -285,7 +324,9 @@ fn name_matches(pattern: &[u8], name: &[u8]) -> bool {
             },
         }
     }
-    pattern.get(p..).is_some_and(|rest| rest.iter().all(|byte| *byte == b'*'))
+    pattern
+        .get(p..)
+        .is_some_and(|rest| rest.iter().all(|byte| *byte == b'*'))
 }
 
 #[cfg(test)]

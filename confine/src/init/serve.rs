@@ -120,16 +120,29 @@ impl Init {
     }
 
     fn staging(&self) -> bool {
-        self.children.values().any(|child| child.role == Role::Stage)
+        self.children
+            .values()
+            .any(|child| child.role == Role::Stage)
     }
 
     fn wait(&self) -> Result<Ready, PacketError> {
-        let pids: Vec<i32> =
-            self.children.iter().filter(|(_, c)| c.report.is_some()).map(|(pid, _)| *pid).collect();
+        let pids: Vec<i32> = self
+            .children
+            .iter()
+            .filter(|(_, c)| c.report.is_some())
+            .map(|(pid, _)| *pid)
+            .collect();
         let mut set = vec![PollFd::new(self.deaths.as_fd(), PollFlags::POLLIN)];
-        let reports = self.children.values().filter_map(|child| child.report.as_ref());
+        let reports = self
+            .children
+            .values()
+            .filter_map(|child| child.report.as_ref());
         set.extend(reports.map(|fd| PollFd::new(fd.as_fd(), PollFlags::POLLIN)));
-        set.extend(self.listeners.iter().map(|fd| PollFd::new(fd.as_fd(), PollFlags::POLLIN)));
+        set.extend(
+            self.listeners
+                .iter()
+                .map(|fd| PollFd::new(fd.as_fd(), PollFlags::POLLIN)),
+        );
         // While files are being written the next order waits in the socket: a command must find
         // all of them.
         if !self.staging() {
@@ -139,18 +152,29 @@ impl Init {
             match poll(&mut set, PollTimeout::NONE) {
                 Ok(_) => break,
                 Err(Errno::EINTR) => {}
-                Err(errno) => return Err(PacketError::Os { doing: "wait for events", errno }),
+                Err(errno) => {
+                    return Err(PacketError::Os {
+                        doing: "wait for events",
+                        errno,
+                    });
+                }
             }
         }
-        let flags: Vec<PollFlags> =
-            set.iter().map(|fd| fd.revents().unwrap_or(PollFlags::empty())).collect();
+        let flags: Vec<PollFlags> = set
+            .iter()
+            .map(|fd| fd.revents().unwrap_or(PollFlags::empty()))
+            .collect();
         let at = |index: usize| flags.get(index).copied().unwrap_or(PollFlags::empty());
         let first_listener = 1 + pids.len();
         let channel = first_listener + self.listeners.len();
         Ok(Ready {
             channel: !at(channel).is_empty(),
             deaths: !at(0).is_empty(),
-            reports: (1..).zip(&pids).filter(|(i, _)| !at(*i).is_empty()).map(|(_, p)| *p).collect(),
+            reports: (1..)
+                .zip(&pids)
+                .filter(|(i, _)| !at(*i).is_empty())
+                .map(|(_, p)| *p)
+                .collect(),
             listeners: (0..self.listeners.len())
                 .filter(|i| !at(first_listener + i).is_empty())
                 .map(|i| (i, at(first_listener + i).contains(PollFlags::POLLIN)))
@@ -161,7 +185,9 @@ impl Init {
     fn serve_listener(&mut self, index: usize, readable: bool) -> Result<(), PacketError> {
         if readable {
             if let Some(listener) = self.listeners.get(index) {
-                self.denials.answer(listener).map_err(os("answer a denied call"))?;
+                self.denials
+                    .answer(listener)
+                    .map_err(os("answer a denied call"))?;
             }
         } else if index < self.listeners.len() {
             // Hung up: every process under this filter is gone.
@@ -199,30 +225,44 @@ impl Init {
     }
 
     fn command(&self) -> Result<Command, PacketError> {
-        let copies = self.cgroups.iter().map(|fd| fd.try_clone()).collect::<Result<Vec<_>, _>>();
-        let rules = self.rules.as_ref().map(RulesetCreated::try_clone).transpose();
+        let copies = self
+            .cgroups
+            .iter()
+            .map(|fd| fd.try_clone())
+            .collect::<Result<Vec<_>, _>>();
+        let rules = self
+            .rules
+            .as_ref()
+            .map(RulesetCreated::try_clone)
+            .transpose();
         let failed = |error: std::io::Error| PacketError::Os {
             doing: "copy a descriptor",
             errno: error.raw_os_error().map_or(Errno::EIO, Errno::from_raw),
         };
         Ok(Command {
-            plan: self.boot.plan.clone(),
+            boot: self.boot.clone(),
             cgroups: copies.map_err(failed)?,
             rules: rules.map_err(failed)?,
-            filter: self.boot.filter.clone(),
             keep_below: 3,
             listener: None,
         })
     }
 
     fn adopt(&mut self, role: Role, born: Born, at: Instant) {
-        let child =
-            Child { role, report: Some(born.report), born: at, steps: None, failed: false };
+        let child = Child {
+            role,
+            report: Some(born.report),
+            born: at,
+            steps: None,
+            failed: false,
+        };
         self.children.insert(born.pid, child);
     }
 
     fn stage(&mut self, mut fds: Vec<OwnedFd>) -> Result<(), PacketError> {
-        let archive = fds.pop().ok_or(PacketError::Malformed { what: "no archive" })?;
+        let archive = fds
+            .pop()
+            .ok_or(PacketError::Malformed { what: "no archive" })?;
         let command = self.command()?;
         let at = Instant::now();
         let born = child::fork_child(move |report| files::stage(command, archive, report))?;
@@ -231,8 +271,12 @@ impl Init {
     }
 
     fn collect(&mut self, mut fds: Vec<OwnedFd>) -> Result<(), PacketError> {
-        let missing = PacketError::Malformed { what: "no collect descriptors" };
-        let (Some(pipe), Some(spec)) = (fds.pop(), fds.pop()) else { return Err(missing) };
+        let missing = PacketError::Malformed {
+            what: "no collect descriptors",
+        };
+        let (Some(pipe), Some(spec)) = (fds.pop(), fds.pop()) else {
+            return Err(missing);
+        };
         let command = self.command()?;
         let at = Instant::now();
         let born = child::fork_child(move |report| files::collect(command, spec, pipe, report))?;
@@ -248,7 +292,9 @@ impl Init {
     ) -> Result<(), PacketError> {
         let at = Instant::now();
         if fds.len() < 4 {
-            return Err(PacketError::Malformed { what: "fewer than four spawn descriptors" });
+            return Err(PacketError::Malformed {
+                what: "fewer than four spawn descriptors",
+            });
         }
         if self.incomplete {
             self.finishing = last;
@@ -260,12 +306,13 @@ impl Init {
             });
         }
         let stdio = fds.split_off(1);
-        let spec: SpawnSpec =
-            packet::unseal(fds.pop().ok_or(PacketError::Malformed { what: "no spec" })?)?;
+        let spec: SpawnSpec = packet::unseal(
+            fds.pop()
+                .ok_or(PacketError::Malformed { what: "no spec" })?,
+        )?;
         let command = self.command()?;
-        let spawned = child::fork_child(move |report| {
-            child::become_command(command, &spec, &stdio, report)
-        });
+        let spawned =
+            child::fork_child(move |report| child::become_command(command, &spec, &stdio, report));
         match spawned {
             Ok(born) => self.adopt(Role::Command { token, last }, born, at),
             Err(error) => {
@@ -282,14 +329,21 @@ impl Init {
     }
 
     fn signal(&self, token: CommandToken, signal: i32) -> Result<(), PacketError> {
-        let Ok(signal) = Signal::try_from(signal) else { return Ok(()) };
+        let Ok(signal) = Signal::try_from(signal) else {
+            return Ok(());
+        };
         let found = self.children.iter().find(
             |(_, child)| matches!(child.role, Role::Command { token: own, .. } if own == token),
         );
         if let Some((pid, _)) = found {
             match nix::sys::signal::killpg(Pid::from_raw(*pid), signal) {
                 Ok(()) | Err(Errno::ESRCH) => {}
-                Err(errno) => return Err(PacketError::Os { doing: "signal a command", errno }),
+                Err(errno) => {
+                    return Err(PacketError::Os {
+                        doing: "signal a command",
+                        errno,
+                    });
+                }
             }
         }
         Ok(())
@@ -298,14 +352,20 @@ impl Init {
     /// Reads what a child told so far; end of file means it has exec'd or is dead.
     fn read_reports(&mut self, pid: i32) -> Result<(), PacketError> {
         loop {
-            let Some(report) = self.children.get(&pid).and_then(|child| child.report.as_ref())
+            let Some(report) = self
+                .children
+                .get(&pid)
+                .and_then(|child| child.report.as_ref())
             else {
                 return Ok(());
             };
             match packet::receive::<ChildFrame>(report.as_fd(), true) {
                 Ok(Some((frame, fds))) => self.child_told(pid, frame, fds)?,
                 Ok(None) => return self.child_silent(pid),
-                Err(PacketError::Os { errno: Errno::EAGAIN, .. }) => return Ok(()),
+                Err(PacketError::Os {
+                    errno: Errno::EAGAIN,
+                    ..
+                }) => return Ok(()),
                 Err(error) => return Err(error),
             }
         }
@@ -317,7 +377,9 @@ impl Init {
         frame: ChildFrame,
         fds: Vec<OwnedFd>,
     ) -> Result<(), PacketError> {
-        let Some(child) = self.children.get_mut(&pid) else { return Ok(()) };
+        let Some(child) = self.children.get_mut(&pid) else {
+            return Ok(());
+        };
         let token = match child.role {
             Role::Command { token, .. } => token,
             Role::Stage | Role::Collect => CommandToken(0),
@@ -328,13 +390,27 @@ impl Init {
                 self.listeners.extend(fds);
                 return Ok(());
             }
-            ChildFrame::StepFailed { step, errno, reason } => {
+            ChildFrame::StepFailed {
+                step,
+                errno,
+                reason,
+            } => {
                 child.failed = true;
-                FromInit::SpawnFailed { command: token, step, errno, reason }
+                FromInit::SpawnFailed {
+                    command: token,
+                    step,
+                    errno,
+                    reason,
+                }
             }
             ChildFrame::ExecFailed { code, errno, path } => {
                 child.failed = true;
-                FromInit::NotStarted { command: token, code, errno, path }
+                FromInit::NotStarted {
+                    command: token,
+                    code,
+                    errno,
+                    path,
+                }
             }
             ChildFrame::Staged { files, bytes } => {
                 child.failed = true;
@@ -354,13 +430,18 @@ impl Init {
     }
 
     fn child_silent(&mut self, pid: i32) -> Result<(), PacketError> {
-        let Some(child) = self.children.get_mut(&pid) else { return Ok(()) };
+        let Some(child) = self.children.get_mut(&pid) else {
+            return Ok(());
+        };
         child.report = None;
         let spawn_us = u64::try_from(child.born.elapsed().as_micros()).unwrap_or(u64::MAX);
         match (child.role, child.failed, child.steps.take()) {
-            (Role::Command { token, .. }, false, Some(steps)) => {
-                self.tell(&FromInit::Spawned { command: token, pid, steps, spawn_us })
-            }
+            (Role::Command { token, .. }, false, Some(steps)) => self.tell(&FromInit::Spawned {
+                command: token,
+                pid,
+                steps,
+                spawn_us,
+            }),
             _ => Ok(()),
         }
     }
@@ -378,7 +459,12 @@ impl Init {
                 }
                 Ok(WaitStatus::StillAlive) | Err(Errno::ECHILD) => return Ok(()),
                 Ok(_) | Err(Errno::EINTR) => {}
-                Err(errno) => return Err(PacketError::Os { doing: "reap", errno }),
+                Err(errno) => {
+                    return Err(PacketError::Os {
+                        doing: "reap",
+                        errno,
+                    });
+                }
             }
         }
     }
@@ -395,13 +481,20 @@ impl Init {
         }
         // What it said before it died comes first.
         self.read_reports(pid)?;
-        let Some(child) = self.children.remove(&pid) else { return Ok(()) };
+        let Some(child) = self.children.remove(&pid) else {
+            return Ok(());
+        };
         match child.role {
             Role::Command { token, last } => {
                 if !child.failed {
                     self.answer_waiting()?;
                     self.tell_denials()?;
-                    self.tell(&FromInit::Exited { command: token, code, signal, core_dumped })?;
+                    self.tell(&FromInit::Exited {
+                        command: token,
+                        code,
+                        signal,
+                        core_dumped,
+                    })?;
                 }
                 self.finishing |= last;
                 Ok(())
@@ -410,14 +503,20 @@ impl Init {
                 // Killed before it could tell: out of the sandbox's memory, most likely.
                 self.incomplete = true;
                 let errno = Errno::ENOMEM as i32;
-                self.tell(&FromInit::StageFailed { path: String::new(), errno })
+                self.tell(&FromInit::StageFailed {
+                    path: String::new(),
+                    errno,
+                })
             }
             Role::Collect if !child.failed => {
                 let problem = crate::wire::CollectProblem {
                     path: String::new(),
                     reason: "the reader was killed".into(),
                 };
-                self.tell(&FromInit::Collected { files: 0, problems: vec![problem] })
+                self.tell(&FromInit::Collected {
+                    files: 0,
+                    problems: vec![problem],
+                })
             }
             Role::Stage | Role::Collect => Ok(()),
         }
@@ -426,10 +525,14 @@ impl Init {
     /// Denied calls that wait unanswered belong to what the command did.
     fn answer_waiting(&mut self) -> Result<(), PacketError> {
         for index in (0..self.listeners.len()).rev() {
-            let Some(listener) = self.listeners.get(index) else { continue };
+            let Some(listener) = self.listeners.get(index) else {
+                continue;
+            };
             let mut set = [PollFd::new(listener.as_fd(), PollFlags::POLLIN)];
             let ready = poll(&mut set, PollTimeout::ZERO).unwrap_or(0);
-            let readable = set[0].revents().is_some_and(|f| f.contains(PollFlags::POLLIN));
+            let readable = set[0]
+                .revents()
+                .is_some_and(|f| f.contains(PollFlags::POLLIN));
             if ready > 0 && readable {
                 self.serve_listener(index, true)?;
             }
@@ -444,26 +547,35 @@ impl Init {
         } else {
             match nix::sys::signal::kill(Pid::from_raw(-1), Signal::SIGKILL) {
                 Ok(()) | Err(Errno::ESRCH) => {}
-                Err(errno) => return Err(PacketError::Os { doing: "kill the rest", errno }),
+                Err(errno) => {
+                    return Err(PacketError::Os {
+                        doing: "kill the rest",
+                        errno,
+                    });
+                }
             }
         }
-        loop {
-            match waitpid(None, None) {
-                Ok(_) | Err(Errno::EINTR) => {}
-                Err(_none_left) => break,
-            }
-        }
+        while let Ok(_) | Err(Errno::EINTR) = waitpid(None, None) {}
         self.tell_denials()?;
-        self.tell(&FromInit::Finished { disk: disk_use() })
+        self.tell(&FromInit::Finished {
+            disk: disk_use(&self.boot),
+        })
     }
 }
 
-fn disk_use() -> DiskUse {
+fn disk_use(boot: &Boot) -> DiskUse {
+    if boot.workspace.is_some() {
+        // A folder of the host's file system: its figures are not the sandbox's.
+        return DiskUse::default();
+    }
     match nix::sys::statvfs::statvfs(files::WORKSPACE) {
         Ok(stat) => {
             let block = stat.fragment_size();
             DiskUse {
-                bytes: stat.blocks().saturating_sub(stat.blocks_free()).saturating_mul(block),
+                bytes: stat
+                    .blocks()
+                    .saturating_sub(stat.blocks_free())
+                    .saturating_mul(block),
                 bytes_max: stat.blocks().saturating_mul(block),
                 inodes: stat.files().saturating_sub(stat.files_free()),
                 inodes_max: stat.files(),

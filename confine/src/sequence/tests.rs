@@ -3,11 +3,17 @@
 use super::{COMMAND, SESSION};
 
 fn session(name: &str) -> usize {
-    SESSION.iter().position(|step| step.name == name).expect("session step exists")
+    SESSION
+        .iter()
+        .position(|step| step.name == name)
+        .expect("session step exists")
 }
 
 fn command(name: &str) -> usize {
-    COMMAND.iter().position(|step| step.name == name).expect("command step exists")
+    COMMAND
+        .iter()
+        .position(|step| step.name == name)
+        .expect("command step exists")
 }
 
 #[test]

@@ -8,21 +8,19 @@ use landlock::RulesetCreated;
 
 use super::session::PAYLOAD_ID;
 use super::{StepError, Taken};
-use crate::plan::{Mode, Plan};
-use crate::seccomp::program::SockFilter;
+use crate::boot::Boot;
+use crate::plan::Mode;
 use crate::sys::{self, process};
 
 /// What the command steps work on. Owned by the child: it is a copy made by fork.
 #[derive(Debug)]
 pub struct Command {
-    /// What the sandbox is.
-    pub plan: Plan,
+    /// What the sandbox is, with the filter.
+    pub boot: Boot,
     /// `cgroup.procs` files to attach to, opened by the launcher.
     pub cgroups: Vec<OwnedFd>,
     /// Landlock rules, if the kernel has Landlock.
     pub rules: Option<RulesetCreated>,
-    /// The filter.
-    pub filter: Vec<SockFilter>,
     /// Descriptors 0 up to here stay open.
     pub keep_below: u32,
     /// Notification descriptor, once the filter is installed.
@@ -36,7 +34,9 @@ pub fn cgroups(command: &mut Command) -> Result<Taken, StepError> {
     }
     let count = command.cgroups.len();
     for fd in command.cgroups.drain(..) {
-        std::fs::File::from(fd).write_all(b"0").map_err(StepError::io("attach to a cgroup"))?;
+        std::fs::File::from(fd)
+            .write_all(b"0")
+            .map_err(StepError::io("attach to a cgroup"))?;
     }
     Ok(Taken::enforced(format!("{count} groups")))
 }
@@ -56,7 +56,7 @@ pub fn session(_command: &mut Command) -> Result<Taken, StepError> {
 pub fn rlimits(command: &mut Command) -> Result<Taken, StepError> {
     const LOCKED_BYTES: u64 = 8 * 1024 * 1024;
     const SIGNALS_PENDING: u64 = 4096;
-    let limits = &command.plan.limits;
+    let limits = &command.boot.plan.limits;
     let cpu_seconds = limits.cpu_ms_max.div_ceil(1000).saturating_add(1);
     let mut rows = vec![
         (libc::RLIMIT_CORE, 0),
@@ -69,8 +69,16 @@ pub fn rlimits(command: &mut Command) -> Result<Taken, StepError> {
         (libc::RLIMIT_NICE, 0),
         (libc::RLIMIT_CPU, cpu_seconds),
     ];
-    if command.plan.degradable.iter().any(|name| name == "pids") {
-        rows.push((libc::RLIMIT_NPROC, limits.pids_max));
+    if command
+        .boot
+        .plan
+        .degradable
+        .iter()
+        .any(|name| name == "pids")
+    {
+        // Counted per user: in landlock mode together with the user's other processes.
+        let processes_max = command.boot.user_processes_max.unwrap_or(limits.pids_max);
+        rows.push((libc::RLIMIT_NPROC, processes_max));
     }
     for (resource, value) in rows {
         process::lower_limit(resource, value)
@@ -86,7 +94,7 @@ pub fn rlimits(command: &mut Command) -> Result<Taken, StepError> {
 pub fn bounding_set(command: &mut Command) -> Result<Taken, StepError> {
     /// NOROOT, NO_SETUID_FIXUP, KEEP_CAPS (off, locked), NO_CAP_AMBIENT_RAISE, each with its lock.
     const SECUREBITS: u32 = 0xef;
-    if command.plan.mode == Mode::Landlock {
+    if command.boot.plan.mode == Mode::Landlock {
         return Ok(Taken::not_asked("the launcher has no privileges"));
     }
     for capability in 0..=sys::last_capability() {
@@ -100,13 +108,15 @@ pub fn bounding_set(command: &mut Command) -> Result<Taken, StepError> {
 
 /// Becomes the payload's user.
 pub fn identity(command: &mut Command) -> Result<Taken, StepError> {
-    match command.plan.mode {
+    match command.boot.plan.mode {
         Mode::Root => {
             process::set_identity(PAYLOAD_ID, PAYLOAD_ID, true)
                 .map_err(StepError::at("become the payload's user"))?;
             Ok(Taken::enforced(format!("uid {PAYLOAD_ID}")))
         }
-        Mode::Rootless => Ok(Taken::degraded("one mapped id: pid 1 and the payload share it")),
+        Mode::Rootless => Ok(Taken::degraded(
+            "one mapped id: pid 1 and the payload share it",
+        )),
         Mode::Landlock => Ok(Taken::degraded("runs as the launcher's own user")),
     }
 }
@@ -133,7 +143,9 @@ pub fn no_new_privs(_command: &mut Command) -> Result<Taken, StepError> {
 /// Lays the rules on this process and all it will start.
 pub fn landlock(command: &mut Command) -> Result<Taken, StepError> {
     let Some(rules) = command.rules.take() else {
-        return Ok(Taken::degraded("the kernel has no Landlock; the mount namespace stands alone"));
+        return Ok(Taken::degraded(
+            "the kernel has no Landlock; the mount namespace stands alone",
+        ));
     };
     let status = rules.restrict_self().map_err(|error| StepError {
         doing: format!("lay the Landlock rules: {error}"),
@@ -154,18 +166,21 @@ pub fn landlock(command: &mut Command) -> Result<Taken, StepError> {
 /// Everything else closes at exec; nothing may follow that still needs a descriptor by then.
 pub fn descriptors(command: &mut Command) -> Result<Taken, StepError> {
     sys::close_range(command.keep_below, true).map_err(StepError::at("close descriptors"))?;
-    Ok(Taken::enforced(format!("0 to {}", command.keep_below.saturating_sub(1))))
+    Ok(Taken::enforced(format!(
+        "0 to {}",
+        command.keep_below.saturating_sub(1)
+    )))
 }
 
 /// The filter.
 pub fn seccomp(command: &mut Command) -> Result<Taken, StepError> {
-    let listen = command.plan.syscalls.notify;
-    command.listener = sys::seccomp::install(&command.filter, listen)
+    let listen = command.boot.plan.syscalls.notify;
+    command.listener = sys::seccomp::install(&command.boot.filter, listen)
         .map_err(StepError::at("install the seccomp filter"))?;
     Ok(Taken::enforced(format!(
         "{:?}, {} instructions{}",
-        command.plan.syscalls.profile,
-        command.filter.len(),
+        command.boot.plan.syscalls.profile,
+        command.boot.filter.len(),
         if listen { ", denials told" } else { "" }
     )))
 }

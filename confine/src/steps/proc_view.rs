@@ -14,8 +14,18 @@ use crate::sys::mount as mounts;
 /// Top-level entries that stay visible beside the processes themselves. Each shows what any
 /// program on the machine could measure for itself, or belongs to the caller's own namespaces.
 const VISIBLE: &[&str] = &[
-    "cpuinfo", "filesystems", "loadavg", "meminfo", "mounts", "net", "self", "stat", "sys",
-    "thread-self", "uptime", "version",
+    "cpuinfo",
+    "filesystems",
+    "loadavg",
+    "meminfo",
+    "mounts",
+    "net",
+    "self",
+    "stat",
+    "sys",
+    "thread-self",
+    "uptime",
+    "version",
 ];
 
 const HARD: u64 = mounts::ATTR_NOSUID | mounts::ATTR_NODEV | mounts::ATTR_NOEXEC;
@@ -62,8 +72,13 @@ fn make_masks(root: BorrowedFd<'_>) -> Result<(OwnedFd, OwnedFd), StepError> {
         .map_err(StepError::at("open the mask folder"))?;
     let file = {
         let flags = OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_RDONLY | OFlag::O_CLOEXEC;
-        nix::fcntl::openat(root, ".mask-file", flags, FileMode::from_bits_truncate(0o444))
-            .map_err(StepError::at("make the mask file"))?
+        nix::fcntl::openat(
+            root,
+            ".mask-file",
+            flags,
+            FileMode::from_bits_truncate(0o444),
+        )
+        .map_err(StepError::at("make the mask file"))?
     };
     Ok((dir, file))
 }
@@ -76,7 +91,9 @@ fn hidden_entries(proc: &OwnedFd) -> Result<Vec<(String, bool)>, StepError> {
     let mut hidden = Vec::new();
     for entry in dir.iter() {
         let entry = entry.map_err(StepError::at("list the new /proc"))?;
-        let Ok(name) = entry.file_name().to_str() else { continue };
+        let Ok(name) = entry.file_name().to_str() else {
+            continue;
+        };
         let process = name.bytes().all(|byte| byte.is_ascii_digit());
         if process || name == "." || name == ".." || VISIBLE.contains(&name) {
             continue;

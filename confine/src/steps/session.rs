@@ -42,11 +42,19 @@ pub struct Session {
 impl Session {
     /// Nothing done yet.
     pub fn new(boot: Boot, link: OwnedFd) -> Self {
-        Self { boot, link, root: None, rules: None }
+        Self {
+            boot,
+            link,
+            root: None,
+            rules: None,
+        }
     }
 
     fn root(&self) -> Result<BorrowedFd<'_>, StepError> {
-        let missing = StepError { doing: "use the root before it is made".into(), errno: Errno::EINVAL };
+        let missing = StepError {
+            doing: "use the root before it is made".into(),
+            errno: Errno::EINVAL,
+        };
         self.root.as_ref().map(AsFd::as_fd).ok_or(missing)
     }
 
@@ -82,14 +90,18 @@ fn c_path(path: &str) -> Result<CString, StepError> {
     })
 }
 
-/// Rootless: the first user namespace, made by the forker's clone, gets its one-id map.
+/// Rootless: the first user namespace, made by the forker's clone, got its one-id map before the
+/// exec of this program; only the ids of this process are still to be changed.
 pub fn outer_maps(session: &mut Session) -> Result<Taken, StepError> {
     if !session.rootless() {
         return Ok(Taken::not_asked("not rootless"));
     }
-    session.ask_maps()?;
-    process::set_identity(0, 0, false).map_err(StepError::at("become root of the outer namespace"))?;
-    Ok(Taken::enforced(format!("outer uid {}", session.boot.outer_uid)))
+    process::set_identity(0, 0, false)
+        .map_err(StepError::at("become root of the outer namespace"))?;
+    Ok(Taken::enforced(format!(
+        "outer uid {}",
+        session.boot.outer_uid
+    )))
 }
 
 /// Leaves the host's session keyring.
@@ -117,21 +129,33 @@ pub fn root_tree(session: &mut Session) -> Result<Taken, StepError> {
     // All host trees are taken before the new root covers the staging directory.
     let mut trees = Vec::new();
     for op in &session.boot.root {
-        if let RootOp::Bind { source, target, devices, executable } = op {
+        if let RootOp::Bind {
+            source,
+            target,
+            devices,
+            executable,
+        } = op
+        {
             trees.push((target.clone(), take_tree(source, *devices, *executable)?));
         }
     }
-    let options = [(c"size", c"4m"), (c"nr_inodes", c"4096"), (c"mode", c"0755")];
+    let options = [
+        (c"size", c"4m"),
+        (c"nr_inodes", c"4096"),
+        (c"mode", c"0755"),
+    ];
     let attributes = mounts::ATTR_NOSUID | mounts::ATTR_NODEV;
-    let root =
-        mounts::make(c"tmpfs", &options, attributes).map_err(StepError::at("make the root tmpfs"))?;
+    let root = mounts::make(c"tmpfs", &options, attributes)
+        .map_err(StepError::at("make the root tmpfs"))?;
     let cwd = nix::fcntl::open(STAGING, OFlag::O_PATH | OFlag::O_CLOEXEC, FileMode::empty())
         .map_err(StepError::at("open the staging directory"))?;
     mounts::attach_onto(root.as_fd(), cwd.as_fd()).map_err(StepError::at("attach the root"))?;
     for op in &session.boot.root {
         match op {
-            RootOp::Dir { path, mode } => mkdirat(&root, path.as_str(), FileMode::from_bits_truncate(*mode))
-                .map_err(StepError::at(format!("make directory {path}")))?,
+            RootOp::Dir { path, mode } => {
+                mkdirat(&root, path.as_str(), FileMode::from_bits_truncate(*mode))
+                    .map_err(StepError::at(format!("make directory {path}")))?
+            }
             RootOp::File { path } => make_file(&root, path)?,
             RootOp::Symlink { target, link } => symlinkat(target.as_str(), &root, link.as_str())
                 .map_err(StepError::at(format!("make link {link}")))?,
@@ -145,7 +169,10 @@ pub fn root_tree(session: &mut Session) -> Result<Taken, StepError> {
     }
     attach_terminals(&root)?;
     session.root = Some(root);
-    Ok(Taken::enforced(format!("image {}, {count} read-only trees", session.boot.plan.image)))
+    Ok(Taken::enforced(format!(
+        "image {}, {count} read-only trees",
+        session.boot.plan.image
+    )))
 }
 
 fn make_file(root: &OwnedFd, path: &str) -> Result<(), StepError> {
@@ -174,16 +201,22 @@ fn take_tree(source: &str, devices: bool, executable: bool) -> Result<OwnedFd, S
 
 /// An own devpts: no terminal of the host or of another sandbox can be named.
 fn attach_terminals(root: &OwnedFd) -> Result<(), StepError> {
-    let options = [(c"newinstance", c""), (c"ptmxmode", c"0666"), (c"mode", c"0620")];
+    let options = [
+        (c"newinstance", c""),
+        (c"ptmxmode", c"0666"),
+        (c"mode", c"0620"),
+    ];
     let attributes = mounts::ATTR_NOSUID | mounts::ATTR_NOEXEC;
-    let pts = mounts::make(c"devpts", &options, attributes).map_err(StepError::at("make devpts"))?;
+    let pts =
+        mounts::make(c"devpts", &options, attributes).map_err(StepError::at("make devpts"))?;
     mounts::attach(pts.as_fd(), root.as_fd(), c"dev/pts").map_err(StepError::at("attach /dev/pts"))
 }
 
 /// One tmpfs, sized, behind `/workspace`, `/tmp` and `/dev/shm`.
 pub fn workspace(session: &mut Session) -> Result<Taken, StepError> {
     if !session.namespaces() {
-        return Ok(Taken::degraded("no size limit without a mount namespace"));
+        process::become_subreaper().map_err(StepError::at("adopt all orphans"))?;
+        return Ok(Taken::degraded("a host folder without a size limit"));
     }
     let limits = &session.boot.plan.limits;
     let (bytes, inodes) = (limits.disk_bytes_max, limits.files_max);
@@ -197,13 +230,21 @@ pub fn workspace(session: &mut Session) -> Result<Taken, StepError> {
     if session.boot.plan.files.writable_noexec {
         attributes |= mounts::ATTR_NOEXEC;
     }
-    for (name, target, mode) in
-        [("workspace", c"workspace", 0o755), ("tmp", c"tmp", 0o1777), ("shm", c"dev/shm", 0o1777)]
-    {
+    for (name, target, mode) in [
+        ("workspace", c"workspace", 0o755),
+        ("tmp", c"tmp", 0o1777),
+        ("shm", c"dev/shm", 0o1777),
+    ] {
         let doing = |what: &str| StepError::at(format!("{what} of {name}"));
-        mkdirat(&data, name, FileMode::from_bits_truncate(0o700)).map_err(doing("make directory"))?;
-        fchmodat(&data, name, FileMode::from_bits_truncate(mode), FchmodatFlags::FollowSymlink)
-            .map_err(doing("set mode"))?;
+        mkdirat(&data, name, FileMode::from_bits_truncate(0o700))
+            .map_err(doing("make directory"))?;
+        fchmodat(
+            &data,
+            name,
+            FileMode::from_bits_truncate(mode),
+            FchmodatFlags::FollowSymlink,
+        )
+        .map_err(doing("set mode"))?;
         fchownat(
             &data,
             name,
@@ -262,7 +303,9 @@ pub fn proc(session: &mut Session) -> Result<Taken, StepError> {
         }
         ProcView::Masked => {
             let masked = proc_view::attach_masked(root)?;
-            Ok(Taken::enforced(format!("read-only, {masked} entries masked")))
+            Ok(Taken::enforced(format!(
+                "read-only, {masked} entries masked"
+            )))
         }
     }
 }
@@ -282,7 +325,10 @@ pub fn pivot(session: &mut Session) -> Result<Taken, StepError> {
     let here = nix::unistd::getcwd().map_err(StepError::at("read the working directory"))?;
     if here != std::path::Path::new("/") {
         // The kernel says "(unreachable)..." when the directory lies outside the root.
-        return Err(StepError { doing: format!("check that / is the root: {here:?}"), errno: Errno::EXDEV });
+        return Err(StepError {
+            doing: format!("check that / is the root: {here:?}"),
+            errno: Errno::EXDEV,
+        });
     }
     session.root = None;
     Ok(Taken::enforced(""))
@@ -293,14 +339,17 @@ pub fn host_name(session: &mut Session) -> Result<Taken, StepError> {
     if !session.namespaces() {
         return Ok(Taken::degraded("no UTS namespace in landlock mode"));
     }
-    nix::unistd::sethostname(&session.boot.plan.hostname).map_err(StepError::at("set the host name"))?;
+    nix::unistd::sethostname(&session.boot.plan.hostname)
+        .map_err(StepError::at("set the host name"))?;
     Ok(Taken::enforced(session.boot.plan.hostname.clone()))
 }
 
 /// Brings `lo` up in the otherwise empty network namespace.
 pub fn loopback(session: &mut Session) -> Result<Taken, StepError> {
     if !session.namespaces() {
-        return Ok(Taken::degraded("no network namespace; seccomp refuses IP sockets"));
+        return Ok(Taken::degraded(
+            "no network namespace; seccomp refuses IP sockets",
+        ));
     }
     match session.boot.plan.network {
         NetworkPlan::Sealed => Ok(Taken::not_asked("sealed: lo stays down")),
@@ -324,17 +373,24 @@ pub fn user_namespace(session: &mut Session) -> Result<Taken, StepError> {
     } else {
         session.ask_maps()?;
     }
-    process::set_identity(0, 0, !rootless).map_err(StepError::at("become root of the namespace"))?;
+    let id = if rootless { PAYLOAD_ID } else { 0 };
+    process::set_identity(id, id, !rootless)
+        .map_err(StepError::at("become root of the namespace"))?;
     Ok(Taken::enforced(if rootless {
         format!("one id ({})", session.boot.outer_uid)
     } else {
-        format!("host ids {} to {}", session.boot.uid_base, session.boot.uid_base.saturating_add(65_535))
+        format!(
+            "host ids {} to {}",
+            session.boot.uid_base,
+            session.boot.uid_base.saturating_add(65_535)
+        )
     }))
 }
 
 /// Rootless: a process may map its own single id itself; nobody outside could.
 fn map_own_id() -> Result<(), StepError> {
-    for (file, text) in [("setgroups", "deny"), ("uid_map", "0 0 1"), ("gid_map", "0 0 1")] {
+    let map = format!("{PAYLOAD_ID} 0 1");
+    for (file, text) in [("setgroups", "deny"), ("uid_map", &map), ("gid_map", &map)] {
         std::fs::write(format!("/proc/self/{file}"), text)
             .map_err(StepError::io(format!("write {file}")))?;
     }
@@ -345,9 +401,11 @@ fn map_own_id() -> Result<(), StepError> {
 pub fn landlock_rules(session: &mut Session) -> Result<Taken, StepError> {
     let abi = session.boot.landlock_abi;
     if abi == 0 {
-        return Ok(Taken::degraded("the kernel has no Landlock; the mount namespace stands alone"));
+        return Ok(Taken::degraded(
+            "the kernel has no Landlock; the mount namespace stands alone",
+        ));
     }
-    session.rules = Some(rules::build(&session.boot.plan, abi)?);
+    session.rules = Some(rules::build(&session.boot, abi)?);
     Ok(Taken::enforced(format!("ABI {abi}")))
 }
 
@@ -368,7 +426,9 @@ pub fn init_privileges(session: &mut Session) -> Result<Taken, StepError> {
                 .map_err(StepError::at(format!("drop capability {capability}")))?;
         }
     }
-    let mask = kept.iter().fold(0u64, |mask, capability| mask | (1 << capability));
+    let mask = kept
+        .iter()
+        .fold(0u64, |mask, capability| mask | (1 << capability));
     process::set_capabilities(mask).map_err(StepError::at("reduce the capabilities of init"))?;
     process::set_no_new_privs().map_err(StepError::at("set no_new_privs"))?;
     Ok(Taken::enforced("KILL SETGID SETUID SETPCAP"))

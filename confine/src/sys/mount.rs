@@ -56,7 +56,12 @@ pub fn make(kind: &CStr, options: &[(&CStr, &CStr)], attributes: u64) -> SysResu
     })?;
     // SAFETY: takes a descriptor and integers.
     check_fd(unsafe {
-        libc::syscall(libc::SYS_fsmount, context.as_raw_fd(), FSMOUNT_CLOEXEC, attributes)
+        libc::syscall(
+            libc::SYS_fsmount,
+            context.as_raw_fd(),
+            FSMOUNT_CLOEXEC,
+            attributes,
+        )
     })
 }
 
@@ -68,7 +73,14 @@ fn configure(context: &OwnedFd, key: &CStr, value: &CStr) -> SysResult<()> {
     };
     // SAFETY: key and value are NUL-terminated (or null for a flag) and live across the call.
     check(unsafe {
-        libc::syscall(libc::SYS_fsconfig, context.as_raw_fd(), command, key.as_ptr(), value, 0)
+        libc::syscall(
+            libc::SYS_fsconfig,
+            context.as_raw_fd(),
+            command,
+            key.as_ptr(),
+            value,
+            0,
+        )
     })?;
     Ok(())
 }
@@ -95,7 +107,12 @@ pub fn set_attributes(
     clear: u64,
     recursive: bool,
 ) -> SysResult<()> {
-    let attributes = MountAttr { attr_set: set, attr_clr: clear, propagation: 0, userns_fd: 0 };
+    let attributes = MountAttr {
+        attr_set: set,
+        attr_clr: clear,
+        propagation: 0,
+        userns_fd: 0,
+    };
     let mut flags = libc::c_long::from(libc::AT_EMPTY_PATH);
     if recursive {
         flags |= AT_RECURSIVE;

@@ -68,8 +68,7 @@ pub fn clone_process(flags: CloneFlags, cgroup: Option<BorrowedFd<'_>>) -> SysRe
     }
     // SAFETY: the struct has the size told and outlives the call; `pidfd` outlives it too. No new
     // stack is given and CLONE_VM is not set, so the child continues here on a copy of the memory.
-    let value =
-        unsafe { libc::syscall(libc::SYS_clone3, &raw const args, size_of::<CloneArgs>()) };
+    let value = unsafe { libc::syscall(libc::SYS_clone3, &raw const args, size_of::<CloneArgs>()) };
     match check(value)? {
         0 => Ok(Fork::Child),
         pid => Ok(Fork::Parent {
@@ -112,7 +111,11 @@ pub fn exec_path(path: &CStr, argv: &[CString], env: &[CString]) -> Errno {
 }
 
 fn pointers(strings: &[CString]) -> Vec<*const libc::c_char> {
-    strings.iter().map(|s| s.as_ptr()).chain(std::iter::once(std::ptr::null())).collect()
+    strings
+        .iter()
+        .map(|s| s.as_ptr())
+        .chain(std::iter::once(std::ptr::null()))
+        .collect()
 }
 
 /// Ends the process at once, without running any handler of the copied memory image.
@@ -182,12 +185,23 @@ struct CapabilityData {
 /// Sets effective and permitted to exactly `mask` (bit n = capability n), inheritable to nothing.
 pub fn set_capabilities(mask: u64) -> SysResult<()> {
     const LINUX_CAPABILITY_VERSION_3: u32 = 0x2008_0522;
-    let header = CapabilityHeader { version: LINUX_CAPABILITY_VERSION_3, pid: 0 };
+    let header = CapabilityHeader {
+        version: LINUX_CAPABILITY_VERSION_3,
+        pid: 0,
+    };
     let low = u32::try_from(mask & u64::from(u32::MAX)).map_err(|_wide| Errno::EINVAL)?;
     let high = u32::try_from(mask >> 32).map_err(|_wide| Errno::EINVAL)?;
     let data = [
-        CapabilityData { effective: low, permitted: low, inheritable: 0 },
-        CapabilityData { effective: high, permitted: high, inheritable: 0 },
+        CapabilityData {
+            effective: low,
+            permitted: low,
+            inheritable: 0,
+        },
+        CapabilityData {
+            effective: high,
+            permitted: high,
+            inheritable: 0,
+        },
     ];
     // SAFETY: version 3 reads exactly one header and two data structs, which outlive the call.
     check(unsafe { libc::syscall(libc::SYS_capset, &raw const header, data.as_ptr()) })?;
@@ -196,13 +210,20 @@ pub fn set_capabilities(mask: u64) -> SysResult<()> {
 
 /// Sets one resource limit, soft = hard, to `value` or to the present hard limit if that is lower.
 pub fn lower_limit(resource: libc::__rlimit_resource_t, value: u64) -> SysResult<()> {
-    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
     // SAFETY: the struct outlives the call.
-    check(libc::c_long::from(unsafe { libc::getrlimit(resource, &raw mut limit) }))?;
+    check(libc::c_long::from(unsafe {
+        libc::getrlimit(resource, &raw mut limit)
+    }))?;
     limit.rlim_max = limit.rlim_max.min(value);
     limit.rlim_cur = limit.rlim_max;
     // SAFETY: the struct outlives the call.
-    check(libc::c_long::from(unsafe { libc::setrlimit(resource, &raw const limit) }))?;
+    check(libc::c_long::from(unsafe {
+        libc::setrlimit(resource, &raw const limit)
+    }))?;
     Ok(())
 }
 
@@ -211,7 +232,11 @@ pub fn lower_limit(resource: libc::__rlimit_resource_t, value: u64) -> SysResult
 pub fn default_sigpipe() -> SysResult<()> {
     // SAFETY: SIG_DFL runs no code of ours.
     let old = unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
-    if old == libc::SIG_ERR { Err(Errno::last()) } else { Ok(()) }
+    if old == libc::SIG_ERR {
+        Err(Errno::last())
+    } else {
+        Ok(())
+    }
 }
 
 /// Drops all supplementary groups, then sets all group and user ids.
@@ -222,9 +247,13 @@ pub fn set_identity(uid: u32, gid: u32, drop_groups: bool) -> SysResult<()> {
         check(libc::c_long::from(unsafe { libc::setgroups(0, none) }))?;
     }
     // SAFETY: takes integers only.
-    check(libc::c_long::from(unsafe { libc::setresgid(gid, gid, gid) }))?;
+    check(libc::c_long::from(unsafe {
+        libc::setresgid(gid, gid, gid)
+    }))?;
     // SAFETY: takes integers only.
-    check(libc::c_long::from(unsafe { libc::setresuid(uid, uid, uid) }))?;
+    check(libc::c_long::from(unsafe {
+        libc::setresuid(uid, uid, uid)
+    }))?;
     Ok(())
 }
 
@@ -239,7 +268,13 @@ pub fn kill_pidfd(pidfd: BorrowedFd<'_>) -> SysResult<()> {
     let none: *const libc::siginfo_t = std::ptr::null();
     // SAFETY: a null info is documented to mean the usual one.
     let done = unsafe {
-        libc::syscall(libc::SYS_pidfd_send_signal, pidfd.as_raw_fd(), libc::SIGKILL, none, 0)
+        libc::syscall(
+            libc::SYS_pidfd_send_signal,
+            pidfd.as_raw_fd(),
+            libc::SIGKILL,
+            none,
+            0,
+        )
     };
     match check(done) {
         Ok(_) | Err(Errno::ESRCH) => Ok(()),

@@ -21,13 +21,25 @@ struct Program {
 /// Preconditions: no_new_privs is set or the caller has CAP_SYS_ADMIN.
 pub fn install(instructions: &[SockFilter], listen: bool) -> SysResult<Option<OwnedFd>> {
     let len = u16::try_from(instructions.len()).map_err(|_long| Errno::EINVAL)?;
-    let program = Program { len, filter: instructions.as_ptr() };
+    let program = Program {
+        len,
+        filter: instructions.as_ptr(),
+    };
     let flags = if listen { FILTER_FLAG_NEW_LISTENER } else { 0 };
     // SAFETY: the program points to `len` instructions, both outlive the call; the kernel copies them.
     let value = unsafe {
-        libc::syscall(libc::SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &raw const program)
+        libc::syscall(
+            libc::SYS_seccomp,
+            SECCOMP_SET_MODE_FILTER,
+            flags,
+            &raw const program,
+        )
     };
-    if listen { check_fd(value).map(Some) } else { check(value).map(|_zero| None) }
+    if listen {
+        check_fd(value).map(Some)
+    } else {
+        check(value).map(|_zero| None)
+    }
 }
 
 /// A system call that waits for an answer.
@@ -47,7 +59,11 @@ pub fn receive(listener: BorrowedFd<'_>) -> SysResult<Option<Notification>> {
     let mut event: libc::seccomp_notif = unsafe { std::mem::zeroed() };
     // SAFETY: the ioctl writes one seccomp_notif, which outlives the call.
     let done = unsafe {
-        libc::ioctl(listener.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_RECV, &raw mut event)
+        libc::ioctl(
+            listener.as_raw_fd(),
+            libc::SECCOMP_IOCTL_NOTIF_RECV,
+            &raw mut event,
+        )
     };
     match check(libc::c_long::from(done)) {
         Ok(_) => Ok(Some(Notification {
@@ -62,10 +78,19 @@ pub fn receive(listener: BorrowedFd<'_>) -> SysResult<Option<Notification>> {
 
 /// Answers a waiting system call with an errno. It is not an error if the caller has died.
 pub fn refuse(listener: BorrowedFd<'_>, id: u64, errno: i32) -> SysResult<()> {
-    let mut answer = libc::seccomp_notif_resp { id, val: 0, error: -errno, flags: 0 };
+    let mut answer = libc::seccomp_notif_resp {
+        id,
+        val: 0,
+        error: -errno,
+        flags: 0,
+    };
     // SAFETY: the ioctl reads one seccomp_notif_resp, which outlives the call.
     let done = unsafe {
-        libc::ioctl(listener.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_SEND, &raw mut answer)
+        libc::ioctl(
+            listener.as_raw_fd(),
+            libc::SECCOMP_IOCTL_NOTIF_SEND,
+            &raw mut answer,
+        )
     };
     match check(libc::c_long::from(done)) {
         Ok(_) | Err(Errno::ENOENT) => Ok(()),

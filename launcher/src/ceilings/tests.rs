@@ -1,13 +1,15 @@
 //! Each field of a plan, one step beyond its ceiling.
 
-use confine::plan::{
-    FilePlan, LimitPlan, Mode, NetworkPlan, Plan, ProcView, SyscallPlan,
-};
+use confine::plan::{FilePlan, LimitPlan, Mode, NetworkPlan, Plan, ProcView, SyscallPlan};
 
 use super::{Ceilings, check_id};
 
 fn ceilings() -> Ceilings {
-    Ceilings { mode: Mode::Root, memory_bytes_max: 1 << 30, missing: vec!["cpu".into()] }
+    Ceilings {
+        mode: Mode::Root,
+        memory_bytes_max: 1 << 30,
+        missing: vec!["cpu".into()],
+    }
 }
 
 fn plan() -> Plan {
@@ -58,21 +60,51 @@ fn every_field_has_a_ceiling() {
     assert_eq!(refused(|p| p.mode = Mode::Landlock), "mode");
     assert_eq!(refused(|p| p.image = "/etc".into()), "image");
     assert_eq!(refused(|p| p.hostname = "a/b".into()), "hostname");
-    assert_eq!(refused(|p| p.limits.memory_bytes_max = 1 << 31), "limits.memory_bytes_max");
-    assert_eq!(refused(|p| p.limits.memory_bytes_max = 0), "limits.memory_bytes_max");
+    assert_eq!(
+        refused(|p| p.limits.memory_bytes_max = 1 << 31),
+        "limits.memory_bytes_max"
+    );
+    assert_eq!(
+        refused(|p| p.limits.memory_bytes_max = 0),
+        "limits.memory_bytes_max"
+    );
     assert_eq!(refused(|p| p.limits.pids_max = 0), "limits.pids_max");
     assert_eq!(refused(|p| p.limits.pids_max = u64::MAX), "limits.pids_max");
-    assert_eq!(refused(|p| p.limits.cpu_millicores_max = 0), "limits.cpu_millicores_max");
-    assert_eq!(refused(|p| p.limits.disk_bytes_max = u64::MAX), "limits.disk_bytes_max");
+    assert_eq!(
+        refused(|p| p.limits.cpu_millicores_max = 0),
+        "limits.cpu_millicores_max"
+    );
+    assert_eq!(
+        refused(|p| p.limits.disk_bytes_max = u64::MAX),
+        "limits.disk_bytes_max"
+    );
     assert_eq!(refused(|p| p.limits.files_max = 0), "limits.files_max");
-    assert_eq!(refused(|p| p.limits.open_files_max = 0), "limits.open_files_max");
+    assert_eq!(
+        refused(|p| p.limits.open_files_max = 0),
+        "limits.open_files_max"
+    );
     assert_eq!(refused(|p| p.limits.cpu_ms_max = 0), "limits.cpu_ms_max");
-    assert_eq!(refused(|p| p.files.write.push("/usr".into())), "files.write");
-    assert_eq!(refused(|p| p.files.write.push("/tmp/../etc".into())), "files.write");
-    assert_eq!(refused(|p| p.files.write.push("/tmpx".into())), "files.write");
+    assert_eq!(
+        refused(|p| p.files.write.push("/usr".into())),
+        "files.write"
+    );
+    assert_eq!(
+        refused(|p| p.files.write.push("/tmp/../etc".into())),
+        "files.write"
+    );
+    assert_eq!(
+        refused(|p| p.files.write.push("/tmpx".into())),
+        "files.write"
+    );
     assert_eq!(refused(|p| p.files.read.push("etc".into())), "files.read");
-    assert_eq!(refused(|p| p.files.execute = vec!["/a".into(); 300]), "files.execute");
-    assert_eq!(refused(|p| p.degradable.push("seccomp".into())), "degradable");
+    assert_eq!(
+        refused(|p| p.files.execute = vec!["/a".into(); 300]),
+        "files.execute"
+    );
+    assert_eq!(
+        refused(|p| p.degradable.push("seccomp".into())),
+        "degradable"
+    );
 }
 
 #[test]

@@ -14,7 +14,13 @@ use super::{
 
 /// Device numbers that a payload may use: null, zero, full, random, urandom, tty, ptmx, pts.
 const DEVICES: [&str; 8] = [
-    "c 1:3 rw", "c 1:5 rw", "c 1:7 rw", "c 1:8 rw", "c 1:9 rw", "c 5:0 rw", "c 5:2 rw",
+    "c 1:3 rw",
+    "c 1:5 rw",
+    "c 1:7 rw",
+    "c 1:8 rw",
+    "c 1:9 rw",
+    "c 5:0 rw",
+    "c 5:2 rw",
     "c 136:* rw",
 ];
 
@@ -59,7 +65,11 @@ impl Groups {
                 write(&dir.join("devices.allow"), device)?;
             }
         }
-        Ok(Self { name: name.to_owned(), controllers: controllers.to_vec(), unified })
+        Ok(Self {
+            name: name.to_owned(),
+            controllers: controllers.to_vec(),
+            unified,
+        })
     }
 
     pub(crate) fn sandbox(
@@ -67,7 +77,11 @@ impl Groups {
         id: &str,
         limits: &LimitPlan,
     ) -> Result<SandboxGroups, CgroupError> {
-        let mut groups = SandboxGroups { own: Vec::new(), devices: None, unified: None };
+        let mut groups = SandboxGroups {
+            own: Vec::new(),
+            devices: None,
+            unified: None,
+        };
         let made = self.fill(&mut groups, id, limits);
         if made.is_err() {
             // Half a set of groups is no set: what was made goes again; the error is what counts.
@@ -112,7 +126,11 @@ fn limit(controller: &str, dir: &Path, limits: &LimitPlan) -> Result<(), CgroupE
             write(&dir.join("memory.limit_in_bytes"), &bytes)?;
             // Memory and swap together: without it the limit would leak into swap.
             let swap = dir.join("memory.memsw.limit_in_bytes");
-            if swap.exists() { write(&swap, &bytes) } else { Ok(()) }
+            if swap.exists() {
+                write(&swap, &bytes)
+            } else {
+                Ok(())
+            }
         }
         "pids" => write(&dir.join("pids.max"), &limits.pids_max.to_string()),
         "cpu" => {
@@ -126,7 +144,10 @@ fn limit(controller: &str, dir: &Path, limits: &LimitPlan) -> Result<(), CgroupE
 
 impl SandboxGroups {
     fn dir(&self, controller: &str) -> Option<&Path> {
-        self.own.iter().find(|(name, _)| name == controller).map(|(_, dir)| dir.as_path())
+        self.own
+            .iter()
+            .find(|(name, _)| name == controller)
+            .map(|(_, dir)| dir.as_path())
     }
 
     pub(crate) fn has(&self, controller: &str) -> bool {
@@ -134,7 +155,11 @@ impl SandboxGroups {
     }
 
     pub(crate) fn dirs(&self) -> Vec<PathBuf> {
-        self.own.iter().map(|(_, dir)| dir.clone()).chain(self.unified.clone()).collect()
+        self.own
+            .iter()
+            .map(|(_, dir)| dir.clone())
+            .chain(self.unified.clone())
+            .collect()
     }
 
     pub(crate) fn init_dir(&self) -> Result<Option<OwnedFd>, CgroupError> {
@@ -153,11 +178,20 @@ impl SandboxGroups {
     pub(crate) fn control_files(&self) -> Result<Vec<(FdKind, OwnedFd)>, CgroupError> {
         let mut files = Vec::new();
         if let Some(dir) = &self.unified {
-            files.push((FdKind::CgroupKill, open_for_writing(&dir.join("cgroup.kill"))?));
-            files.push((FdKind::CgroupFreeze, open_for_writing(&dir.join("cgroup.freeze"))?));
+            files.push((
+                FdKind::CgroupKill,
+                open_for_writing(&dir.join("cgroup.kill"))?,
+            ));
+            files.push((
+                FdKind::CgroupFreeze,
+                open_for_writing(&dir.join("cgroup.freeze"))?,
+            ));
         }
         if let Some(dir) = self.dir("cpuacct") {
-            files.push((FdKind::CpuUsage, open_for_reading(&dir.join("cpuacct.usage"))?));
+            files.push((
+                FdKind::CpuUsage,
+                open_for_reading(&dir.join("cpuacct.usage"))?,
+            ));
         }
         Ok(files)
     }

@@ -38,7 +38,8 @@ pub(crate) fn base() -> PathBuf {
     let dir = Path::new(MOUNT).join(own);
     // A group of ours that we were moved into at an earlier start is not the base.
     let dir = if dir.ends_with("rollcage-daemon") {
-        dir.parent().map_or_else(|| PathBuf::from(MOUNT), Path::to_owned)
+        dir.parent()
+            .map_or_else(|| PathBuf::from(MOUNT), Path::to_owned)
     } else {
         dir
     };
@@ -55,8 +56,11 @@ pub(crate) fn base() -> PathBuf {
 impl Groups {
     pub(crate) fn create(name: &str, controllers: &[String]) -> Result<Self, CgroupError> {
         let base = base();
-        let wanted: Vec<String> =
-            WANTED.iter().filter(|w| controllers.iter().any(|c| c == *w)).map(|w| (*w).into()).collect();
+        let wanted: Vec<String> = WANTED
+            .iter()
+            .filter(|w| controllers.iter().any(|c| c == *w))
+            .map(|w| (*w).into())
+            .collect();
         if base != Path::new(MOUNT) {
             vacate(&base)?;
         }
@@ -64,7 +68,10 @@ impl Groups {
         let dir = base.join(name);
         ensure(&dir)?;
         enable(&dir, &wanted)?;
-        Ok(Self { dir, controllers: wanted })
+        Ok(Self {
+            dir,
+            controllers: wanted,
+        })
     }
 
     pub(crate) fn sandbox(
@@ -72,8 +79,10 @@ impl Groups {
         id: &str,
         limits: &LimitPlan,
     ) -> Result<SandboxGroups, CgroupError> {
-        let groups =
-            SandboxGroups { dir: self.dir.join(id), controllers: self.controllers.clone() };
+        let groups = SandboxGroups {
+            dir: self.dir.join(id),
+            controllers: self.controllers.clone(),
+        };
         let made = groups.fill(limits);
         if made.is_err() {
             for dir in groups.dirs() {
@@ -117,7 +126,10 @@ impl SandboxGroups {
         let payload = self.payload();
         make(&payload)?;
         if self.has("memory") {
-            write(&payload.join("memory.max"), &limits.memory_bytes_max.to_string())?;
+            write(
+                &payload.join("memory.max"),
+                &limits.memory_bytes_max.to_string(),
+            )?;
             let swap = payload.join("memory.swap.max");
             if swap.exists() {
                 write(&swap, "0")?;
@@ -146,14 +158,25 @@ impl SandboxGroups {
     }
 
     pub(crate) fn attach_files(&self) -> Result<Vec<OwnedFd>, CgroupError> {
-        Ok(vec![open_for_writing(&self.payload().join("cgroup.procs"))?])
+        Ok(vec![open_for_writing(
+            &self.payload().join("cgroup.procs"),
+        )?])
     }
 
     pub(crate) fn control_files(&self) -> Result<Vec<(FdKind, OwnedFd)>, CgroupError> {
         Ok(vec![
-            (FdKind::CgroupKill, open_for_writing(&self.dir.join("cgroup.kill"))?),
-            (FdKind::CgroupFreeze, open_for_writing(&self.dir.join("cgroup.freeze"))?),
-            (FdKind::CpuUsage, open_for_reading(&self.payload().join("cpu.stat"))?),
+            (
+                FdKind::CgroupKill,
+                open_for_writing(&self.dir.join("cgroup.kill"))?,
+            ),
+            (
+                FdKind::CgroupFreeze,
+                open_for_writing(&self.dir.join("cgroup.freeze"))?,
+            ),
+            (
+                FdKind::CpuUsage,
+                open_for_reading(&self.payload().join("cpu.stat"))?,
+            ),
         ])
     }
 

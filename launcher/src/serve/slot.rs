@@ -15,7 +15,11 @@ pub(super) enum State {
     /// Pid 1 exists.
     Running { pidfd: OwnedFd },
     /// Pid 1 is reaped; its groups are still to be removed.
-    Dead { status: i32, counters: Option<Box<KernelCounters>>, tries: u32 },
+    Dead {
+        status: i32,
+        counters: Option<Box<KernelCounters>>,
+        tries: u32,
+    },
 }
 
 /// One sandbox.

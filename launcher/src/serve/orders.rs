@@ -1,0 +1,109 @@
+//! What pid 1 of a sandbox is told: the plan with its filter compiled.
+
+use confine::boot::Boot;
+use confine::plan::{Mode, NetworkPlan, Plan};
+use confine::seccomp::{self, FilterSpec};
+
+use super::{Launcher, StartFault, fault, private_folder};
+
+impl Launcher {
+    pub(super) fn boot(&mut self, id: &str, plan: Plan, uid_base: u32) -> Result<Boot, StartFault> {
+        let spec = filter_spec(&plan, self.host.landlock_abi).map_err(|reason| StartFault {
+            step: "seccomp",
+            reason: reason.to_string(),
+            refused: true,
+        })?;
+        let filter = self.filter(&spec)?;
+        let home = match self.host.mode {
+            Mode::Landlock => {
+                Some(private_folder::make(self.instance.dir(), id).map_err(fault("workspace"))?)
+            }
+            Mode::Root | Mode::Rootless => None,
+        };
+        Ok(Boot {
+            user_processes_max: home
+                .is_some()
+                .then(|| private_folder::user_processes().saturating_add(plan.limits.pids_max)),
+            workspace: home,
+            plan,
+            root: self.image.ops.clone(),
+            filter,
+            filter_spec: spec,
+            landlock_abi: self.host.landlock_abi,
+            uid_base,
+            outer_uid: nix::unistd::geteuid().as_raw(),
+            outer_gid: nix::unistd::getegid().as_raw(),
+        })
+    }
+
+    /// Compiled filters are kept: there are as many as policies differ in their system calls.
+    fn filter(
+        &mut self,
+        spec: &FilterSpec,
+    ) -> Result<Vec<seccomp::program::SockFilter>, StartFault> {
+        const KEPT_MAX: usize = 64;
+        if let Some((_, filter)) = self.filters.iter().find(|(known, _)| known == spec) {
+            return Ok(filter.clone());
+        }
+        let compiled = seccomp::compile(spec).map_err(fault("seccomp"))?.program;
+        if self.filters.len() >= KEPT_MAX {
+            self.filters.remove(0);
+        }
+        self.filters.push((spec.clone(), compiled.clone()));
+        Ok(compiled)
+    }
+}
+
+/// A name in `syscalls.allow` that is no system call.
+#[derive(Debug, thiserror::Error)]
+#[error("syscalls.allow names {name:?}, which is no system call")]
+struct UnknownCall {
+    name: String,
+}
+
+fn filter_spec(plan: &Plan, landlock_abi: u32) -> Result<FilterSpec, UnknownCall> {
+    use policies::policy::{DenyAction, SyscallProfile};
+    let profile = match plan.syscalls.profile {
+        SyscallProfile::Strict => seccomp::Profile::Strict,
+        SyscallProfile::Compat => seccomp::Profile::Compat,
+        SyscallProfile::Debug => seccomp::Profile::Debug,
+    };
+    // Without a network namespace of its own (landlock mode) a sandbox gets no IP sockets.
+    let network = match plan.network {
+        NetworkPlan::Loopback if plan.mode != Mode::Landlock => seccomp::Network::Loopback,
+        NetworkPlan::Loopback | NetworkPlan::Sealed => seccomp::Network::Sealed,
+    };
+    let mut spec = FilterSpec::new(profile, network);
+    spec.deny_action = match plan.syscalls.deny_action {
+        DenyAction::Errno => seccomp::DenyAction::Errno,
+        DenyAction::Kill => seccomp::DenyAction::Kill,
+    };
+    spec.notify = plan.syscalls.notify && spec.deny_action == seccomp::DenyAction::Errno;
+    if plan.mode == Mode::Landlock {
+        spec.extra_deny.extend(shared_host_calls(landlock_abi));
+    }
+    for name in &plan.syscalls.allow {
+        let number =
+            seccomp::table::number_of(name).ok_or_else(|| UnknownCall { name: name.clone() })?;
+        spec.extra_allow.push(number);
+    }
+    Ok(spec)
+}
+
+/// In landlock mode the payload shares the host's namespaces: sockets would reach its services,
+/// and where Landlock cannot scope signals (before ABI 6) they would reach its processes.
+fn shared_host_calls(landlock_abi: u32) -> Vec<u32> {
+    let signals: &[&str] = if landlock_abi >= 6 {
+        &[]
+    } else {
+        &["kill", "tkill", "pidfd_send_signal", "rt_sigqueueinfo"]
+    };
+    let names = [
+        "socket", "shmget", "shmat", "shmctl", "semget", "semctl", "msgget", "msgctl",
+    ];
+    names
+        .iter()
+        .chain(signals)
+        .filter_map(|name| seccomp::table::number_of(name))
+        .collect()
+}

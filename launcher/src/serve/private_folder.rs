@@ -1,0 +1,68 @@
+//! Landlock mode has no mount namespace: each sandbox gets a folder of its own on the host instead
+//! of `/workspace` and `/tmp`, removed with it.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use crate::attest::warn;
+
+fn folder(instance: &Path, id: &str) -> PathBuf {
+    instance.join("sandboxes").join(id)
+}
+
+/// Makes `workspace` and `tmp` for a sandbox; returns the path of `workspace`.
+pub(super) fn make(instance: &Path, id: &str) -> io::Result<String> {
+    let top = folder(instance, id);
+    for part in ["workspace", "tmp"] {
+        fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(top.join(part))?;
+    }
+    Ok(top.join("workspace").to_string_lossy().into_owned())
+}
+
+/// Removes what a sandbox left. Nothing in it is followed: the walk never leaves the folder.
+pub(super) fn remove(instance: &Path, id: &str) {
+    let top = folder(instance, id);
+    if !top.exists() {
+        return;
+    }
+    open_up(&top);
+    if let Err(error) = fs::remove_dir_all(&top) {
+        warn(&format!("remove {}: {error}", top.display()));
+    }
+}
+
+/// A program may have closed its own folders; they are ours, so we can open them again.
+fn open_up(dir: &Path) {
+    if let Err(error) = fs::set_permissions(dir, fs::Permissions::from_mode(0o700)) {
+        warn(&format!("open {}: {error}", dir.display()));
+    }
+    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            open_up(&entry.path());
+        }
+    }
+}
+
+/// Processes of this user now: RLIMIT_NPROC counts them all.
+pub(super) fn user_processes() -> u64 {
+    let own = nix::unistd::geteuid().as_raw();
+    fs::read_dir("/proc")
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter(|entry| {
+            entry
+                .file_name()
+                .to_string_lossy()
+                .bytes()
+                .all(|b| b.is_ascii_digit())
+        })
+        .filter_map(|entry| entry.metadata().ok())
+        .filter(|meta| meta.uid() == own)
+        .count() as u64
+}

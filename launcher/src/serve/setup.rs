@@ -1,0 +1,56 @@
+//! What the launcher looks up or prepares once, before it serves.
+
+use std::os::fd::OwnedFd;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use confine::host::HostFacts;
+use confine::packet;
+use confine::plan::Mode;
+use nix::sys::memfd::MFdFlags;
+
+pub(super) fn set_cloexec(fd: &OwnedFd) -> Result<()> {
+    use nix::fcntl::{FcntlArg, FdFlag, fcntl};
+    fcntl(fd, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC)).context("keep a descriptor from children")?;
+    Ok(())
+}
+
+/// A sealed copy of pid 1: nothing a sandbox could reach through it can be written.
+pub(super) fn seal_init(path: &Path) -> Result<OwnedFd> {
+    let bytes = std::fs::read(path).with_context(|| format!("read {}", path.display()))?;
+    // MFD_EXEC, not yet named by the wrapper.
+    let executable = MFdFlags::from_bits_retain(0x10);
+    packet::seal_bytes(&bytes, executable)
+        // Kernels before 6.3 do not know the flag; there every memfd is executable.
+        .or_else(|_unknown_flag| packet::seal_bytes(&bytes, MFdFlags::empty()))
+        .context("seal sandbox-init")
+}
+
+pub(super) fn memory_bytes_total() -> u64 {
+    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let total = text.lines().find_map(|line| {
+        line.strip_prefix("MemTotal:")?
+            .trim()
+            .strip_suffix("kB")?
+            .trim()
+            .parse::<u64>()
+            .ok()
+    });
+    total.map_or(1 << 34, |kib| kib.saturating_mul(1024))
+}
+
+/// Controls this host cannot give, by the names a plan may call degradable.
+pub(super) fn missing_controls(host: &HostFacts) -> Vec<String> {
+    let mut missing: Vec<String> = ["memory", "pids", "cpu"]
+        .into_iter()
+        .filter(|name| !host.cgroups.has(name))
+        .map(str::to_owned)
+        .collect();
+    if host.mode == Mode::Landlock {
+        missing.push("namespaces".into());
+    }
+    if host.landlock_abi == 0 {
+        missing.push("landlock".into());
+    }
+    missing
+}
