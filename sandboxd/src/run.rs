@@ -10,6 +10,7 @@ mod channel;
 mod collect;
 mod conclude;
 mod cpu_clock;
+mod facts;
 mod grade;
 pub mod launcher_link;
 mod oneshot;
@@ -164,7 +165,10 @@ impl Engine {
         let outcome = run.await;
         guard.cancel = None;
         outcome.unwrap_or_else(|error| {
-            tracing::error!(error = &error as &dyn std::error::Error, "a run's task failed");
+            tracing::error!(
+                error = &error as &dyn std::error::Error,
+                "a run's task failed"
+            );
             let message = "the run's task failed; see the daemon's log".to_owned();
             Err(RunError::Unavailable { message })
         })
@@ -193,13 +197,18 @@ impl Engine {
     pub async fn drain(&self, grace: Duration) -> bool {
         self.inner.draining.cancel();
         self.inner.tasks.close();
-        if tokio::time::timeout(grace, self.inner.tasks.wait()).await.is_ok() {
+        if tokio::time::timeout(grace, self.inner.tasks.wait())
+            .await
+            .is_ok()
+        {
             return true;
         }
         for cancel in self.inner.live().values() {
             cancel.cancel("shutdown");
         }
-        tokio::time::timeout(STOP_MAX, self.inner.tasks.wait()).await.is_ok()
+        tokio::time::timeout(STOP_MAX, self.inner.tasks.wait())
+            .await
+            .is_ok()
     }
 }
 

@@ -108,7 +108,9 @@ async fn read_file(
     }
     let mut frame = Vec::new();
     let mut part = pipe.take(u64::from(length));
-    part.read_to_end(&mut frame).await.map_err(CollectError::Pipe)?;
+    part.read_to_end(&mut frame)
+        .await
+        .map_err(CollectError::Pipe)?;
     if frame.len() < length as usize {
         return Err(CollectError::Pipe(io::ErrorKind::UnexpectedEof.into()));
     }

@@ -14,8 +14,8 @@ use verdict::{
     ControlLayer, ControlStatus, Denial, DenialLayer, Ending, ManifestRow, Pressure, Usage,
 };
 
+use super::facts::{Denials, Facts};
 use super::program::Ran;
-use super::watch::{Denials, Facts};
 
 const SIGSYS: i32 = 31;
 const EAGAIN: i32 = 11;
@@ -114,7 +114,9 @@ fn program_end(facts: &Facts, deny_action: DenyAction) -> ProgramEnd {
     ProgramEnd::SyscallKilled {
         syscall: explained.map_or("unknown", |call| call.name).to_owned(),
         rule: explained
-            .map_or("the system call filter of the policy's profile", |call| call.rule)
+            .map_or("the system call filter of the policy's profile", |call| {
+                call.rule
+            })
             .to_owned(),
     }
 }
@@ -155,17 +157,31 @@ fn denials_of(facts: &Facts, limits: &EffectiveLimits) -> Vec<Denial> {
     if counters.pids_limit_hits > 0 {
         let asked = limits.pids_max;
         let row = limit_denial("fork", "limits.pids_max", asked, counters.pids_limit_hits);
-        rows.push(Denial { errno: EAGAIN, ..row });
+        rows.push(Denial {
+            errno: EAGAIN,
+            ..row
+        });
     }
     if counters.oom_kills > 0 && counters.memory_limit_hits > 0 {
         let asked = limits.memory_bytes_max;
-        let row = limit_denial("allocate memory", "limits.memory_bytes_max", asked, counters.oom_kills);
-        rows.push(Denial { errno: ENOMEM, ..row });
+        let row = limit_denial(
+            "allocate memory",
+            "limits.memory_bytes_max",
+            asked,
+            counters.oom_kills,
+        );
+        rows.push(Denial {
+            errno: ENOMEM,
+            ..row
+        });
     }
     let full = |disk: &DiskUse| disk.bytes >= disk.bytes_max && disk.bytes_max > 0;
     if facts.disk.as_ref().is_some_and(full) {
         let row = limit_denial("write", "limits.disk_bytes_max", limits.disk_bytes_max, 1);
-        rows.push(Denial { errno: ENOSPC, ..row });
+        rows.push(Denial {
+            errno: ENOSPC,
+            ..row
+        });
     }
     rows
 }

@@ -118,7 +118,11 @@ pub(super) async fn by_asserts(
         plan,
         limits: &request.limits,
         files: &prepared.solution_files,
-        spec: spawn_spec(&bytes(&prepared.plan.solution_argv), &request.env, CWD_DEFAULT),
+        spec: spawn_spec(
+            &bytes(&prepared.plan.solution_argv),
+            &request.env,
+            CWD_DEFAULT,
+        ),
         stdin: None,
         extra: Vec::new(),
         collect: &[],
@@ -128,12 +132,19 @@ pub(super) async fn by_asserts(
         plan: &prepared.judge_plan,
         limits: &prepared.judge_limits,
         files: &prepared.judge_files,
-        spec: spawn_spec(&bytes(&prepared.plan.judge_argv), &BTreeMap::new(), CWD_DEFAULT),
+        spec: spawn_spec(
+            &bytes(&prepared.plan.judge_argv),
+            &BTreeMap::new(),
+            CWD_DEFAULT,
+        ),
         stdin: None,
         extra: Vec::new(),
         collect: &[],
     };
-    let outsides = (outside.for_solution(request.argv.is_empty()), outside.quiet());
+    let outsides = (
+        outside.for_solution(request.argv.is_empty()),
+        outside.quiet(),
+    );
     let pair = run_pair(&inner.link, solution, judge, outsides).await;
     let verdict = prepared.judge(inner, request, spec, &pair);
     let solution = pair.solution;
@@ -163,7 +174,10 @@ impl Prepared {
         let mut plan = plan_asserts(spec, &contents(&request.files), &nonce);
         let judge = &inner.judge;
         let mut judge_limits = judge.limits;
-        let wall_ms = request.limits.wall_ms_max.saturating_add(JUDGE_WALL_EXTRA_MS);
+        let wall_ms = request
+            .limits
+            .wall_ms_max
+            .saturating_add(JUDGE_WALL_EXTRA_MS);
         judge_limits.wall_ms_max = judge_limits.wall_ms_max.max(wall_ms);
         let judge_plan = plan_for(&judge.policy, &judge_limits, "", inner.link.host())
             .map_err(|error| format!("the judge's sandbox cannot be had: {error}"))?;

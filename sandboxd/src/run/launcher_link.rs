@@ -287,7 +287,10 @@ async fn read_frames(shared: Arc<Shared>) {
             Err(error) => Err(FrameError::Receive(error)),
         };
         if let Err(error) = outcome {
-            tracing::error!(error = &error as &dyn std::error::Error, "launcher link failed");
+            tracing::error!(
+                error = &error as &dyn std::error::Error,
+                "launcher link failed"
+            );
             break;
         }
     }

@@ -21,6 +21,7 @@ use super::Inner;
 use super::admission::Places;
 use super::cancel::Cancel;
 use super::conclude::{Concluded, conclude};
+use super::facts::millis;
 use super::grade;
 use super::plan::{plan_for, spawn_spec};
 use super::program::{Outside, Program, Ran, run_program};
@@ -28,7 +29,6 @@ use super::record::{self, AppendFailed};
 use super::request::{Event, InputFile, Receipt, Request, RunError, RunResult};
 use super::sandbox::until;
 use super::supervise::DEADLINE;
-use super::watch::millis;
 
 /// Who may have to wait for a run's first place.
 enum Turn {
@@ -61,7 +61,10 @@ pub(super) async fn run_to_end(
         && let Err(failed) = inner.audit.append(record::refused(request, error)).await
     {
         // The refusal stands either way: nothing ran.
-        tracing::error!(error = &failed as &dyn std::error::Error, "a refusal is not recorded");
+        tracing::error!(
+            error = &failed as &dyn std::error::Error,
+            "a refusal is not recorded"
+        );
     }
     outcome
 }
@@ -74,7 +77,12 @@ async fn serve(
     received: Instant,
 ) -> Result<RunResult, RunError> {
     check(inner, request)?;
-    let plan = plan_for(&request.policy, &request.limits, &request.image, inner.link.host())?;
+    let plan = plan_for(
+        &request.policy,
+        &request.limits,
+        &request.image,
+        inner.link.host(),
+    )?;
     let deadline_ms = (request.deadline_ms > 0).then_some(request.deadline_ms);
     let deadline = deadline_ms.map(|ms| received + Duration::from_millis(ms));
     let turn = queue(inner, request, events.as_ref(), &cancel, deadline).await?;
@@ -131,7 +139,11 @@ fn check(inner: &Inner, request: &Request) -> Result<(), RunError> {
             return refused("COLLECT_WITHOUT_RUN", "collect", message.to_owned());
         }
     }
-    let bytes: u64 = request.files.iter().map(|file| file.content.len() as u64).sum();
+    let bytes: u64 = request
+        .files
+        .iter()
+        .map(|file| file.content.len() as u64)
+        .sum();
     if bytes > request.limits.disk_bytes_max {
         let max = request.limits.disk_bytes_max;
         let message = format!("files have {bytes} bytes, more than limits.disk_bytes_max = {max}");
@@ -154,7 +166,9 @@ async fn queue(
     deadline: Option<Instant>,
 ) -> Result<Turn, RunError> {
     let places = if grade::needs_pair(request) { 2 } else { 1 };
-    let entered = inner.admission.enter(&request.caller.tenant, request.priority, places);
+    let entered = inner
+        .admission
+        .enter(&request.caller.tenant, request.priority, places);
     let mut waiting = entered.map_err(|full| RunError::Busy {
         message: format!("{full}; try again later"),
         retry_after_ms: full.retry_after_ms,
@@ -187,8 +201,8 @@ fn sandbox_ids(request: &Request) -> Result<SandboxIds, RunError> {
     })?;
     let base = format!("sb-{}", hex::encode(random));
     let program = (!request.argv.is_empty()).then(|| base.clone());
-    let pair = grade::needs_pair(request)
-        .then(|| (format!("{base}-solution"), format!("{base}-judge")));
+    let pair =
+        grade::needs_pair(request).then(|| (format!("{base}-solution"), format!("{base}-judge")));
     Ok(SandboxIds { program, pair })
 }
 
@@ -207,7 +221,9 @@ async fn record_admitted(
     if let Some((solution, judge)) = &ids.pair {
         drafts.extend([requested(solution, "solution"), requested(judge, "judge")]);
     }
-    append_all(inner, request, drafts).await.map(|done| done.err())
+    append_all(inner, request, drafts)
+        .await
+        .map(|done| done.err())
 }
 
 /// Appends records, the first first. A failure is an error only where the policy says deny.
@@ -255,7 +271,9 @@ async fn carry_out(
                 extra: Vec::new(),
                 collect: &request.collect,
             };
-            Some(conclude(run_program(&inner.link, program, outside.clone()).await))
+            Some(conclude(
+                run_program(&inner.link, program, outside.clone()).await,
+            ))
         }
         None => None,
     };
@@ -271,7 +289,10 @@ async fn carry_out(
         }
         (first, Some((spec, pair))) => {
             let judged = grade::by_asserts(inner, request, (spec, plan), pair, &outside).await;
-            (first.unwrap_or_else(|| conclude(judged.solution)), judged.verdict)
+            (
+                first.unwrap_or_else(|| conclude(judged.solution)),
+                judged.verdict,
+            )
         }
         // Excluded by the check of the request.
         (None, None) => (conclude(Ran::never()), Verdict::unjudged()),

@@ -67,7 +67,8 @@ pub(crate) async fn run_pair(
         });
         (ran, releasing)
     };
-    let (solution, (judge, releasing)) = tokio::join!(run_program(link, solution, outside), judging);
+    let (solution, (judge, releasing)) =
+        tokio::join!(run_program(link, solution, outside), judging);
     releasing.abort();
     Pair {
         solution,
@@ -85,7 +86,10 @@ async fn finish_report(mut reading: JoinHandle<Report>) -> Report {
     match tokio::time::timeout(REPORT_END_MAX, &mut reading).await {
         Ok(Ok(report)) => report,
         Ok(Err(error)) => {
-            tracing::error!(error = &error as &dyn std::error::Error, "the report's reader failed");
+            tracing::error!(
+                error = &error as &dyn std::error::Error,
+                "the report's reader failed"
+            );
             nothing
         }
         Err(_elapsed) => {
@@ -106,9 +110,15 @@ fn connections() -> io::Result<Connections> {
 
 async fn read_report(pipe: pipe::Receiver) -> Report {
     let mut bytes = Vec::new();
-    let read = pipe.take(REPORT_BYTES_MAX as u64 + 1).read_to_end(&mut bytes).await;
+    let read = pipe
+        .take(REPORT_BYTES_MAX as u64 + 1)
+        .read_to_end(&mut bytes)
+        .await;
     if let Err(error) = read {
-        tracing::error!(error = &error as &dyn std::error::Error, "a report could not be read");
+        tracing::error!(
+            error = &error as &dyn std::error::Error,
+            "a report could not be read"
+        );
     }
     let too_long = bytes.len() > REPORT_BYTES_MAX;
     Report { bytes, too_long }

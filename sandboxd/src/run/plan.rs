@@ -59,11 +59,7 @@ pub(crate) fn plan_for(
 }
 
 /// The command with its full environment; a request's variables win over the defaults.
-pub(crate) fn spawn_spec(
-    argv: &[Vec<u8>],
-    env: &BTreeMap<String, String>,
-    cwd: &str,
-) -> SpawnSpec {
+pub(crate) fn spawn_spec(argv: &[Vec<u8>], env: &BTreeMap<String, String>, cwd: &str) -> SpawnSpec {
     let mut all: BTreeMap<&str, &str> = ENV_DEFAULTS.into_iter().collect();
     all.extend(env.iter().map(|(name, value)| (&**name, &**value)));
     let bytes = |text: &str| text.as_bytes().to_vec();

@@ -18,12 +18,13 @@ use verdict::ending::SandboxFault;
 
 use super::cancel::Cancel;
 use super::collect;
+use super::facts::Facts;
 use super::launcher_link::LauncherLink;
 use super::request::{Captured, Event, InputFile, OutputStream};
 use super::sandbox::{Sandbox, StartFault, Stdio};
 use super::streams::{Capture, OutputTotal, Tell, drain, feed, input_pipe, output_pipe};
 use super::supervise::{CpuBudget, Signals, supervise};
-use super::watch::{Facts, Input, Watch, WatchLimits};
+use super::watch::{Input, Watch, WatchLimits};
 
 /// How long a slow consumer of live events may take after the program's end.
 const TELL_MAX: Duration = Duration::from_secs(5);
@@ -133,9 +134,8 @@ pub(crate) async fn run_program(
     outside: Outside,
 ) -> Ran {
     let sandbox_id = program.sandbox_id.clone();
-    let made = make_pipes(program.extra).and_then(|made| {
-        Ok((made, collect::begin(program.collect, program.limits)?))
-    });
+    let made = make_pipes(program.extra)
+        .and_then(|made| Ok((made, collect::begin(program.collect, program.limits)?)));
     let ((pipes, stdio), collect) = match made {
         Ok(made) => made,
         Err(error) => return Ran::not_at_all(sandbox_id, StartFault::Pipe(error)),
@@ -162,8 +162,21 @@ pub(crate) async fn run_program(
         output: OutputTotal::new(limits.output_bytes_total_max),
         started: CancellationToken::new(),
     };
-    let drains = Drains::start(pipes, program.stdin, limits, &signals, (&sandbox_id, outside.events));
-    if let Err(fault) = instruct(&sandbox, program.files, &program.spec, stdio, collect.is_none()).await
+    let drains = Drains::start(
+        pipes,
+        program.stdin,
+        limits,
+        &signals,
+        (&sandbox_id, outside.events),
+    );
+    if let Err(fault) = instruct(
+        &sandbox,
+        program.files,
+        &program.spec,
+        stdio,
+        collect.is_none(),
+    )
+    .await
         && !fault.is_hangup()
     {
         watch.on(Input::Fault(fault.into()), sandbox.opened_at().elapsed());
@@ -242,7 +255,13 @@ impl Drains {
             sandbox_id: sandbox_id.to_owned(),
         };
         let gate = signals.started.clone();
-        tokio::spawn(tell_start(gate, told.clone(), events.clone(), started, hurry.clone()));
+        tokio::spawn(tell_start(
+            gate,
+            told.clone(),
+            events.clone(),
+            started,
+            hurry.clone(),
+        ));
         let stream = |receiver, stream| {
             let capture = Capture::new(limits.output_bytes_max);
             let tell = Tell {
@@ -280,7 +299,10 @@ impl Drains {
         });
         let (stdout, stderr) = tokio::join!(&mut self.stdout, &mut self.stderr);
         hasten.abort();
-        (taken(stdout, "stdout", facts), taken(stderr, "stderr", facts))
+        (
+            taken(stdout, "stdout", facts),
+            taken(stderr, "stderr", facts),
+        )
     }
 }
 

@@ -11,6 +11,8 @@ use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use verdict::{ControlStatus, Ending, ManifestRow, Verdict};
 
+use crate::audit_client::AuditClient;
+
 use super::request::{Captured, Receipt, Request, RunError, RunResult};
 
 /// Most arguments of a command in a record, and most labels.
@@ -30,6 +32,21 @@ pub struct AppendFailed {
 pub trait AuditSink: fmt::Debug + Send + Sync {
     /// Appends one record.
     fn append(&self, draft: Draft) -> BoxFuture<'_, Result<Receipt, AppendFailed>>;
+}
+
+impl AuditSink for AuditClient {
+    fn append(&self, draft: Draft) -> BoxFuture<'_, Result<Receipt, AppendFailed>> {
+        Box::pin(async move {
+            let appended = AuditClient::append(self, draft).await;
+            let receipt = appended.map_err(|error| AppendFailed {
+                reason: error.to_string(),
+            })?;
+            Ok(Receipt {
+                seq: receipt.seq,
+                sha256: receipt.sha256.to_string(),
+            })
+        })
+    }
 }
 
 fn draft(event: Event, request: &Request) -> Draft {
@@ -53,10 +70,14 @@ fn named(text: &str) -> Option<String> {
 /// A run was admitted: it has its places and will start now.
 pub(crate) fn admitted(request: &Request, inputs_sha256: &str, queue_ms: u64) -> Draft {
     let argv = request.argv.iter().map(Vec::as_slice);
-    let labels = request.labels.iter().take(LIST_ITEMS_MAX).map(|(key, value)| {
-        let pair = [key.as_bytes(), value.as_bytes()];
-        untrusted_list(pair, 2, TEXT_BYTES_MAX)
-    });
+    let labels = request
+        .labels
+        .iter()
+        .take(LIST_ITEMS_MAX)
+        .map(|(key, value)| {
+            let pair = [key.as_bytes(), value.as_bytes()];
+            untrusted_list(pair, 2, TEXT_BYTES_MAX)
+        });
     let mut draft = draft(Event::RunAdmitted, request);
     draft.inputs_sha256 = inputs_sha256.parse().ok();
     draft = draft
@@ -69,7 +90,10 @@ pub(crate) fn admitted(request: &Request, inputs_sha256: &str, queue_ms: u64) ->
         .with("limits", json!(request.limits))
         .with("priority", request.priority)
         .with("queue_ms", queue_ms)
-        .with("verify", request.verify.as_ref().map_or("", |verify| verify.kind()));
+        .with(
+            "verify",
+            request.verify.as_ref().map_or("", |verify| verify.kind()),
+        );
     match &request.traceparent {
         Some(trace) => draft.with("traceparent", text(trace)),
         None => draft,

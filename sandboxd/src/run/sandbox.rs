@@ -198,7 +198,8 @@ impl Sandbox {
     ) -> Result<(), StartFault> {
         let what = "the list of files to collect";
         let spec = packet::seal(spec).map_err(|source| StartFault::Seal { what, source })?;
-        self.tell(&ToInit::Collect, &[spec.as_fd(), pipe.as_fd()], what).await
+        self.tell(&ToInit::Collect, &[spec.as_fd(), pipe.as_fd()], what)
+            .await
     }
 
     /// Tells init to end the sandbox.
@@ -293,7 +294,10 @@ impl Sandbox {
             Ok(us) => Some(us),
             Err(error) => {
                 // The group may just have been removed.
-                tracing::debug!(error = &error as &dyn std::error::Error, "CPU time unreadable");
+                tracing::debug!(
+                    error = &error as &dyn std::error::Error,
+                    "CPU time unreadable"
+                );
                 self.cpu_file = None;
                 None
             }

@@ -196,6 +196,12 @@ pub(crate) async fn feed(mut pipe: pipe::Sender, bytes: Vec<u8>) {
     match pipe.write_all(&bytes).await {
         Ok(()) => {}
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
-        Err(error) => tracing::warn!(error = &error as &dyn std::error::Error, "stdin not written"),
+        Err(error) => tracing::warn!(
+            error = &error as &dyn std::error::Error,
+            "stdin not written"
+        ),
     }
 }
+
+#[cfg(test)]
+mod tests;

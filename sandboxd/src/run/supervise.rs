@@ -11,9 +11,10 @@ use verdict::ENDED_BY_GRADER;
 
 use super::cancel::Cancel;
 use super::cpu_clock::next_look;
+use super::facts::Facts;
 use super::sandbox::{Sandbox, StartFault, until};
 use super::streams::OutputTotal;
-use super::watch::{Facts, Input, Order, Watch};
+use super::watch::{Input, Order, Watch};
 
 /// What may end a sandbox from outside, and who is told that the program runs.
 #[derive(Debug)]

@@ -26,7 +26,12 @@ struct MemoryLog {
 
 impl MemoryLog {
     fn events(&self) -> Vec<audit::Event> {
-        self.drafts.lock().unwrap().iter().map(|draft| draft.event).collect()
+        self.drafts
+            .lock()
+            .unwrap()
+            .iter()
+            .map(|draft| draft.event)
+            .collect()
     }
 }
 
@@ -51,12 +56,19 @@ impl AuditSink for MemoryLog {
 }
 
 fn policy(name: &str) -> Policy {
-    Catalog::builtin().unwrap().get(name).unwrap().policy.clone()
+    Catalog::builtin()
+        .unwrap()
+        .get(name)
+        .unwrap()
+        .policy
+        .clone()
 }
 
 fn request(argv: &[&str]) -> Request {
     let policy = Arc::new(policy("python"));
-    let limits = policy.effective_limits(&RequestedLimits::default()).unwrap();
+    let limits = policy
+        .effective_limits(&RequestedLimits::default())
+        .unwrap();
     Request {
         id: "caller/1".to_owned(),
         run_id: "run-1".to_owned(),
@@ -96,7 +108,9 @@ async fn house_with(script: fake::Script, log: MemoryLog, live_max: u32) -> Hous
     let link = LauncherLink::connect(fake::launcher(script)).await.unwrap();
     let log = Arc::new(log);
     let policy = Arc::new(policy("python"));
-    let limits = policy.effective_limits(&RequestedLimits::default()).unwrap();
+    let limits = policy
+        .effective_limits(&RequestedLimits::default())
+        .unwrap();
     let engine = Engine::new(EngineParts {
         link,
         audit: log.clone(),

@@ -4,15 +4,15 @@
 //! [`Watch::take_kill`], [`Watch::deadline`] and [`Watch::is_over`] say what to do. It does no
 //! I/O and reads no clock. Whatever init says is an allegation: bounded, and checked for order.
 
-use std::collections::BTreeMap;
 use std::io;
 use std::time::Duration;
 
 use confine::report::StepReport;
-use confine::wire::{CollectProblem, CommandToken, DeniedCall, DiskUse, FromInit};
+use confine::wire::{CommandToken, FromInit};
 use verdict::ending::{Kill, KillCause, ProgramEnd, SandboxFault};
 
-use super::launcher_link::{LauncherEvent, Reaped};
+use super::facts::{Facts, bounded};
+use super::launcher_link::LauncherEvent;
 
 /// The one command of a one-shot sandbox.
 pub(crate) const MAIN: CommandToken = CommandToken(1);
@@ -22,18 +22,10 @@ const START_MAX: Duration = Duration::from_secs(10);
 const FINISH_MAX: Duration = Duration::from_secs(2);
 /// From the end of the program to the end of collecting its files.
 const COLLECT_MAX: Duration = Duration::from_secs(10);
-/// Problems of collecting that are kept.
-const PROBLEMS_MAX: usize = 1000;
 /// From a kill through the control group to a kill through the launcher.
 const KILL_MAX: Duration = Duration::from_secs(2);
 /// From a kill to giving up: the kernel itself does not let go of a process.
 const REAP_MAX: Duration = Duration::from_secs(60);
-/// Rows kept of one sandbox's step reports.
-const STEPS_MAX: usize = 256;
-/// Kinds of denied calls counted one by one.
-const DENIALS_MAX: usize = 256;
-/// Bytes kept of any text from init.
-const TEXT_BYTES_MAX: usize = 1024;
 
 /// Something that happened.
 #[derive(Debug)]
@@ -93,60 +85,6 @@ pub(crate) struct WatchLimits {
     pub cpu_us: u64,
 }
 
-/// Denied calls, counted per number and error.
-#[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub(crate) struct Denials {
-    /// By number and errno.
-    pub calls: BTreeMap<(u32, i32), DeniedCall>,
-    /// Those that were not counted one by one.
-    pub suppressed: u64,
-    /// Number of the last one.
-    pub last: Option<u32>,
-}
-
-/// All that became known about a sandbox.
-#[derive(Debug, Default)]
-pub(crate) struct Facts {
-    /// Reports of controls, the launcher's first, then init's.
-    pub steps: Vec<StepReport>,
-    /// When the program was exec'd, since launch.
-    pub spawned_at: Option<Duration>,
-    /// When init was ready for commands, since launch.
-    pub entered_at: Option<Duration>,
-    /// From receipt of the command to its exec, in microseconds, as init says.
-    pub spawn_us: u64,
-    /// How the program ended.
-    pub program: Option<ProgramEnd>,
-    /// When, since launch.
-    pub ended_at: Option<Duration>,
-    /// When the sandbox was gone, since launch.
-    pub over_at: Option<Duration>,
-    /// Our kills.
-    pub kills: Vec<Kill>,
-    /// Denied calls.
-    pub denials: Denials,
-    /// Files that could not be collected.
-    pub problems: Vec<CollectProblem>,
-    /// Use of the writable file system at the end.
-    pub disk: Option<DiskUse>,
-    /// The launcher's last word; `None` if there was none or nothing had been started.
-    pub reaped: Option<Reaped>,
-    /// The first fault of ours or the host's.
-    pub fault: Option<SandboxFault>,
-    /// Whether the launcher refused the plan.
-    pub refused: bool,
-    /// Whether the CPU time of the whole sandbox was watched.
-    pub cpu_watched: bool,
-}
-
-impl Facts {
-    /// Milliseconds the program has run at `now`; 0 before it started.
-    pub(crate) fn ran_ms(&self, now: Duration) -> u64 {
-        self.spawned_at
-            .map_or(0, |spawned| millis(now.saturating_sub(spawned)))
-    }
-}
-
 /// The state machine.
 #[derive(Debug)]
 pub(crate) struct Watch {
@@ -180,7 +118,8 @@ impl Watch {
         }
     }
 
-    /// What is known.
+    /// What is known so far.
+    #[cfg(test)]
     pub(crate) fn facts(&self) -> &Facts {
         &self.facts
     }
@@ -246,8 +185,7 @@ impl Watch {
     fn on_launcher(&mut self, event: Option<LauncherEvent>, now: Duration) {
         match event {
             Some(LauncherEvent::Started(started)) => {
-                let rows = started.controls.into_iter();
-                self.facts.steps.splice(0..0, rows.take(STEPS_MAX));
+                self.facts.note_controls(started.controls);
             }
             Some(LauncherEvent::StartFailed {
                 step,
@@ -273,7 +211,7 @@ impl Watch {
         match frame {
             FromInit::Entered { steps } => {
                 self.facts.entered_at.get_or_insert(now);
-                self.note_steps(steps);
+                self.facts.note_steps(steps);
             }
             FromInit::EnterFailed {
                 step,
@@ -294,13 +232,7 @@ impl Watch {
             }
             FromInit::Staged { .. } => {}
             FromInit::Collected { problems, .. } => {
-                let kept = problems.into_iter().take(PROBLEMS_MAX);
-                self.facts.problems = kept
-                    .map(|problem| CollectProblem {
-                        path: bounded(problem.path),
-                        reason: bounded(problem.reason),
-                    })
-                    .collect();
+                self.facts.note_problems(problems);
                 self.finish(now);
             }
             FromInit::StageFailed { path, errno } => {
@@ -341,11 +273,13 @@ impl Watch {
                         signal,
                         core_dumped,
                     },
-                    _ => return self.protocol("an end with both or neither of code and signal", now),
+                    _ => {
+                        return self.protocol("an end with both or neither of code and signal", now);
+                    }
                 };
                 self.on_exited(command, end, now);
             }
-            FromInit::Denied { calls, suppressed } => self.note_denials(calls, suppressed),
+            FromInit::Denied { calls, suppressed } => self.facts.denials.note(calls, suppressed),
             FromInit::Finished { disk } => {
                 self.facts.disk.get_or_insert(disk);
                 self.finishing(now);
@@ -365,7 +299,7 @@ impl Watch {
         }
         self.facts.spawned_at = Some(now);
         self.facts.spawn_us = spawn_us;
-        self.note_steps(steps);
+        self.facts.note_steps(steps);
     }
 
     fn on_exited(&mut self, command: CommandToken, end: ProgramEnd, now: Duration) {
@@ -461,37 +395,6 @@ impl Watch {
     fn note_fault(&mut self, fault: SandboxFault) {
         self.facts.fault.get_or_insert(fault);
     }
-
-    fn note_steps(&mut self, steps: Vec<StepReport>) {
-        let room = STEPS_MAX.saturating_sub(self.facts.steps.len());
-        let rows = steps.into_iter().take(room).map(|row| StepReport {
-            step: bounded(row.step),
-            applied: bounded(row.applied),
-            ..row
-        });
-        self.facts.steps.extend(rows);
-    }
-
-    fn note_denials(&mut self, calls: Vec<DeniedCall>, suppressed: u64) {
-        let denials = &mut self.facts.denials;
-        denials.suppressed = denials.suppressed.saturating_add(suppressed);
-        for call in calls {
-            denials.last = Some(call.number);
-            let key = (call.number, call.errno);
-            if let Some(known) = denials.calls.get_mut(&key) {
-                known.count = known.count.saturating_add(call.count);
-            } else if denials.calls.len() < DENIALS_MAX {
-                denials.calls.insert(key, call);
-            } else {
-                denials.suppressed = denials.suppressed.saturating_add(call.count);
-            }
-        }
-    }
-}
-
-/// Whole milliseconds of a duration.
-pub(crate) fn millis(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 fn fault(step: &str, reason: &str) -> SandboxFault {
@@ -508,8 +411,5 @@ fn with_errno(reason: &str, errno: i32) -> String {
     format!("{reason}: {}", io::Error::from_raw_os_error(errno))
 }
 
-/// At most [`TEXT_BYTES_MAX`] bytes of a text from init.
-fn bounded(mut text: String) -> String {
-    text.truncate(text.floor_char_boundary(TEXT_BYTES_MAX));
-    text
-}
+#[cfg(test)]
+mod tests;

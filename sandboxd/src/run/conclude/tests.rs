@@ -1,1 +1,120 @@
-//! Tests of the conclusions.
+//! Tests of the conclusions: evidence put together, denials, manifest.
+
+use std::time::Duration;
+
+use confine::wire::KernelCounters;
+use policies::limits::MINIMUMS;
+use verdict::ending::Kill;
+
+use super::super::launcher_link::Reaped;
+use super::*;
+
+fn ran(counters: KernelCounters, program: ProgramEnd) -> Ran {
+    let mut ran = Ran::never();
+    ran.facts = Facts {
+        spawned_at: Some(Duration::from_millis(100)),
+        ended_at: Some(Duration::from_millis(350)),
+        over_at: Some(Duration::from_millis(360)),
+        program: Some(program),
+        reaped: Some(Reaped {
+            init_status: 0,
+            counters,
+            leftovers: Vec::new(),
+        }),
+        ..Facts::default()
+    };
+    ran
+}
+
+fn concluded(ran: &Ran, deny: DenyAction) -> Concluded {
+    conclude(ran, &MINIMUMS, deny, 5)
+}
+
+#[test]
+fn usage_is_in_its_units() {
+    let counters = KernelCounters {
+        cpu_user_us: 12_999,
+        cpu_throttled_us: 3_000,
+        pressure_io_full_us: 4,
+        ..KernelCounters::default()
+    };
+    let ran = ran(counters, ProgramEnd::Exited { code: 0 });
+    let usage = concluded(&ran, DenyAction::Errno).usage;
+    assert_eq!(
+        (usage.wall_ms, usage.cpu_user_ms, usage.cpu_throttled_ms),
+        (250, 12, 3)
+    );
+    assert_eq!((usage.queue_ms, usage.pressure.unwrap().io_full_us), (5, 4));
+}
+
+#[test]
+fn a_filter_kill_is_named_where_the_policy_kills() {
+    let sigsys = || ProgramEnd::Signalled {
+        signal: SIGSYS,
+        core_dumped: false,
+    };
+    let mut ran = ran(KernelCounters::default(), sigsys());
+    ran.facts.denials.last = Some(165);
+    let ending = concluded(&ran, DenyAction::Kill).ending;
+    assert!(matches!(&ending, Ending::SyscallDenied { syscall, .. } if syscall == "mount"));
+    let ending = concluded(&ran, DenyAction::Errno).ending;
+    assert!(matches!(ending, Ending::Signalled { signal: SIGSYS, .. }));
+}
+
+#[test]
+fn limits_that_were_hit_are_denials_with_a_fix() {
+    let counters = KernelCounters {
+        pids_limit_hits: 3,
+        oom_kills: 1,
+        memory_limit_hits: 9,
+        ..KernelCounters::default()
+    };
+    let mut ran = ran(counters, ProgramEnd::Exited { code: 0 });
+    ran.facts.disk = Some(DiskUse {
+        bytes: 10,
+        bytes_max: 10,
+        inodes: 1,
+        inodes_max: 2,
+    });
+    let denials = concluded(&ran, DenyAction::Errno).denials;
+    let acts: Vec<&str> = denials.iter().map(|denial| denial.act.as_str()).collect();
+    assert_eq!(acts, ["fork", "allocate memory", "write"]);
+    assert!(denials.iter().all(|denial| denial.fix.contains("limits.")));
+}
+
+#[test]
+fn a_disk_that_could_not_be_looked_at_is_not_full() {
+    let mut ran = ran(KernelCounters::default(), ProgramEnd::Exited { code: 1 });
+    ran.facts.disk = Some(DiskUse::default());
+    let concluded = concluded(&ran, DenyAction::Errno);
+    assert_eq!(concluded.ending, Ending::Exited { code: 1 });
+    assert!(concluded.denials.is_empty());
+}
+
+#[test]
+fn dropped_bytes_of_both_streams_are_in_the_ending() {
+    let mut ran = ran(KernelCounters::default(), ProgramEnd::NotReported);
+    ran.facts.ended_at = None;
+    ran.facts.kills = vec![Kill {
+        cause: KillCause::Output { dropped_bytes: 0 },
+        at_ms: 1,
+    }];
+    (ran.stdout.dropped_bytes, ran.stderr.dropped_bytes) = (4, 5);
+    let ending = concluded(&ran, DenyAction::Errno).ending;
+    assert!(matches!(
+        ending,
+        Ending::OutputUp {
+            dropped_bytes: 9,
+            ..
+        }
+    ));
+}
+
+#[test]
+fn an_unwatched_cpu_time_is_degraded_in_the_manifest() {
+    let ran = ran(KernelCounters::default(), ProgramEnd::Exited { code: 0 });
+    let manifest = concluded(&ran, DenyAction::Errno).manifest;
+    let row = manifest.iter().find(|row| row.name == "cpu_time").unwrap();
+    assert_eq!(row.status, ControlStatus::Degraded);
+    assert!(!row.reason.is_empty());
+}

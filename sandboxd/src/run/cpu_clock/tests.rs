@@ -14,7 +14,10 @@ fn both_forms_are_read() {
 #[test]
 fn next_look_is_when_the_budget_could_end() {
     assert_eq!(next_look(0, 1_000_000, 1000), Duration::from_secs(1));
-    assert_eq!(next_look(500_000, 1_000_000, 2000), Duration::from_millis(250));
+    assert_eq!(
+        next_look(500_000, 1_000_000, 2000),
+        Duration::from_millis(250)
+    );
     assert_eq!(next_look(0, 1_000_000, 500), Duration::from_secs(2));
     assert_eq!(next_look(999_999, 1_000_000, 1000), LOOK_MIN);
     assert_eq!(next_look(5, 1, 0), LOOK_MIN);

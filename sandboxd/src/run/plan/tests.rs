@@ -14,7 +14,10 @@ fn defaults_are_there_and_the_request_wins() {
         ("X".to_owned(), "1".to_owned()),
     ]);
     let spec = spawn_spec(&[b"true".to_vec()], &env, "");
-    assert_eq!(value(&spec, "PATH"), Some(&b"/usr/local/bin:/usr/bin:/bin"[..]));
+    assert_eq!(
+        value(&spec, "PATH"),
+        Some(&b"/usr/local/bin:/usr/bin:/bin"[..])
+    );
     assert_eq!(value(&spec, "HOME"), Some(&b"/workspace"[..]));
     assert_eq!(value(&spec, "LANG"), Some(&b"de_DE.UTF-8"[..]));
     assert_eq!(value(&spec, "X"), Some(&b"1"[..]));

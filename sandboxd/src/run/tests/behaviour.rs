@@ -56,12 +56,35 @@ async fn a_plain_run_is_told_whole_and_recorded_before_its_reply() {
     assert_eq!(result.usage.start_us, 321);
     assert_eq!(result.usage.inodes, 3);
     assert_eq!(result.denials[0].act, "mount");
-    assert_eq!((result.denials[0].count, result.denials[0].suppressed), (2, 3));
-    let names: Vec<&str> = result.manifest.iter().map(|row| row.name.as_str()).collect();
-    let all = ["cgroup", "mounts", "seccomp", "wall_time", "cpu_time", "output"];
+    assert_eq!(
+        (result.denials[0].count, result.denials[0].suppressed),
+        (2, 3)
+    );
+    let names: Vec<&str> = result
+        .manifest
+        .iter()
+        .map(|row| row.name.as_str())
+        .collect();
+    let all = [
+        "cgroup",
+        "mounts",
+        "seccomp",
+        "wall_time",
+        "cpu_time",
+        "output",
+    ];
     assert_eq!(names, all);
-    assert!(result.manifest.iter().all(|row| row.status == ControlStatus::Enforced));
-    let recorded = [Recorded::RunAdmitted, Recorded::SandboxRequested, Recorded::RunEnded];
+    assert!(
+        result
+            .manifest
+            .iter()
+            .all(|row| row.status == ControlStatus::Enforced)
+    );
+    let recorded = [
+        Recorded::RunAdmitted,
+        Recorded::SandboxRequested,
+        Recorded::RunEnded,
+    ];
     assert_eq!(house.log.events(), recorded);
     assert_eq!(result.audit.seq, 3);
     let mut told = Vec::new();
@@ -108,7 +131,16 @@ async fn a_plan_beyond_the_launcher_s_ceilings_is_a_refusal() {
     let house = house(script).await;
     let run = house.engine.run(request(&["python3"]), None, Cancel::new());
     let error = run.await.unwrap_err();
-    assert!(matches!(error, RunError::Refused { reason: "LAUNCHER_REFUSED", .. }), "{error}");
+    assert!(
+        matches!(
+            error,
+            RunError::Refused {
+                reason: "LAUNCHER_REFUSED",
+                ..
+            }
+        ),
+        "{error}"
+    );
     assert_eq!(house.log.events().last(), Some(&Recorded::RunRefused));
 }
 
@@ -191,7 +223,11 @@ async fn what_is_left_when_the_program_ended_is_killed_and_does_not_change_the_e
     }
     let result = run(script, request(&["python3"])).await;
     assert_eq!(result.ending, Ending::Exited { code: 0 });
-    let row = result.manifest.iter().find(|row| row.name == "cleanup").unwrap();
+    let row = result
+        .manifest
+        .iter()
+        .find(|row| row.name == "cleanup")
+        .unwrap();
     assert_eq!(row.status, ControlStatus::Degraded);
 }
 
@@ -212,7 +248,10 @@ async fn a_program_that_is_not_there_is_not_started() {
         sandbox.reaped();
     }
     let result = run(script, request(&["nope"])).await;
-    let Ending::NotStarted { code: 127, path, .. } = &result.ending else {
+    let Ending::NotStarted {
+        code: 127, path, ..
+    } = &result.ending
+    else {
         panic!("{:?}", result.ending);
     };
     assert_eq!(path, "/usr/bin/nope");
@@ -299,7 +338,10 @@ async fn files_are_collected_and_bad_names_are_told() {
     let result = run(script, request).await;
     assert_eq!(result.ending, Ending::Exited { code: 0 });
     assert_eq!(result.files.len(), 1);
-    assert_eq!((result.files[0].path.as_str(), result.files[0].mode), ("out/a", 0o644));
+    assert_eq!(
+        (result.files[0].path.as_str(), result.files[0].mode),
+        ("out/a", 0o644)
+    );
     assert_eq!(result.files_missing.len(), 3, "{:?}", result.files_missing);
 }
 
@@ -316,9 +358,17 @@ async fn without_a_record_there_is_no_result_unless_the_policy_says_so() {
     let mut policy = (*lenient.policy).clone();
     policy.audit.on_failure = AuditFailure::Degrade;
     lenient.policy = Arc::new(policy);
-    let result = house.engine.run(lenient, None, Cancel::new()).await.unwrap();
+    let result = house
+        .engine
+        .run(lenient, None, Cancel::new())
+        .await
+        .unwrap();
     assert_eq!(result.ending, Ending::Exited { code: 7 });
-    let row = result.manifest.iter().find(|row| row.name == "audit").unwrap();
+    let row = result
+        .manifest
+        .iter()
+        .find(|row| row.name == "audit")
+        .unwrap();
     assert_eq!(row.status, ControlStatus::Degraded);
 }
 
@@ -327,11 +377,26 @@ async fn a_request_that_cannot_be_run_is_refused_and_recorded() {
     let house = house(hello).await;
     let run = house.engine.run(request(&[]), None, Cancel::new());
     let error = run.await.unwrap_err();
-    assert!(matches!(error, RunError::Refused { reason: "ARGV_EMPTY", .. }));
+    assert!(matches!(
+        error,
+        RunError::Refused {
+            reason: "ARGV_EMPTY",
+            ..
+        }
+    ));
     let mut large = request(&["python3"]);
     large.limits.disk_bytes_max = 3;
     let run = house.engine.run(large, None, Cancel::new());
     let error = run.await.unwrap_err();
-    assert!(matches!(error, RunError::Refused { reason: "FILES_TOO_LARGE", .. }));
-    assert_eq!(house.log.events(), [Recorded::RunRefused, Recorded::RunRefused]);
+    assert!(matches!(
+        error,
+        RunError::Refused {
+            reason: "FILES_TOO_LARGE",
+            ..
+        }
+    ));
+    assert_eq!(
+        house.log.events(),
+        [Recorded::RunRefused, Recorded::RunRefused]
+    );
 }

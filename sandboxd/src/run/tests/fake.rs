@@ -21,7 +21,6 @@ pub(super) type Script = fn(FakeSandbox);
 pub(super) fn host() -> HostFacts {
     let controllers = ["memory", "pids", "cpu"].map(str::to_owned).to_vec();
     HostFacts {
-        kernel_release: "6.1.0".to_owned(),
         cpus: 2,
         mode: Mode::Root,
         mode_reason: String::new(),
@@ -30,6 +29,7 @@ pub(super) fn host() -> HostFacts {
         user_namespaces: true,
         seccomp_notify: true,
         features: Vec::new(),
+        ..confine::host::inspect()
     }
 }
 
