@@ -123,19 +123,12 @@ impl Metrics {
         self.start.observe(after.as_secs_f64());
     }
 
-    /// Runs admitted and not finished: `by` more, or fewer if negative.
-    pub fn runs_active_add(&self, by: i64) {
-        self.runs_active.inc_by(by);
-    }
-
-    /// Runs waiting for a place: `by` more, or fewer if negative.
-    pub fn runs_queued_add(&self, by: i64) {
-        self.runs_queued.inc_by(by);
-    }
-
-    /// Sandboxes that exist: `by` more, or fewer if negative.
-    pub fn sandboxes_live_add(&self, by: i64) {
-        self.sandboxes_live.inc_by(by);
+    /// How busy the daemon is now.
+    pub fn load_set(&self, load: Load) {
+        let count = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
+        self.runs_active.set(count(load.runs_active));
+        self.runs_queued.set(count(load.runs_queued));
+        self.sandboxes_live.set(count(load.sandboxes_live));
     }
 
     /// Kernel objects held now of one kind, such as `cgroup` or `uid_range`.
@@ -143,16 +136,10 @@ impl Metrics {
         self.kernel_objects.get_or_create(&KindLabels { kind: kind.to_owned() }).set(count);
     }
 
-    /// Runs active, runs queued, sandboxes live, runs finished.
+    /// Runs finished since the start.
     #[must_use]
-    pub fn load(&self) -> Load {
-        let at_least_zero = |value: i64| u64::try_from(value).unwrap_or(0);
-        Load {
-            runs_active: at_least_zero(self.runs_active.get()),
-            runs_queued: at_least_zero(self.runs_queued.get()),
-            sandboxes_live: at_least_zero(self.sandboxes_live.get()),
-            runs_finished: self.finished.load(Ordering::Relaxed),
-        }
+    pub fn runs_finished(&self) -> u64 {
+        self.finished.load(Ordering::Relaxed)
     }
 
     /// Everything in the OpenMetrics text format.
@@ -167,7 +154,7 @@ impl Metrics {
 }
 
 /// How busy the daemon is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Load {
     /// Runs admitted and not finished.
     pub runs_active: u64,
@@ -175,8 +162,6 @@ pub struct Load {
     pub runs_queued: u64,
     /// Sandboxes that exist.
     pub sandboxes_live: u64,
-    /// Runs finished since the start.
-    pub runs_finished: u64,
 }
 
 #[cfg(test)]

@@ -11,13 +11,13 @@ mod tests;
 mod verify;
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
-use policies::{Catalog, InlineError, Policy};
+use policies::{InlineError, Policy};
 use proto::v1;
 
 use super::auth::Session;
 use super::status::{ApiError, shorten};
+use crate::policy_set::{PolicySet, Ready};
 use crate::run::request::Request;
 
 pub use result::{ending_kind, event, outcome, run_result};
@@ -43,7 +43,7 @@ pub const WORKSPACE: &str = "/workspace";
 #[derive(Debug, Clone, Copy)]
 pub struct Offer<'a> {
     /// Policies.
-    pub catalog: &'a Catalog,
+    pub policies: &'a PolicySet,
     /// Images by name.
     pub images: &'a [&'a str],
 }
@@ -61,7 +61,7 @@ pub fn run_request(
     check_names(&message)?;
     check_tier(message.tier)?;
     let image = image(&message.image, session, offer)?;
-    let policy = policy(&message, session, offer)?;
+    let Ready { policy, sha256: policy_sha256 } = policy(&message, session, offer)?;
     let limits = limits::effective(&policy, message.limits.as_ref())?;
     let argv = argv(&message)?;
     check_environment(&argv, &message.env)?;
@@ -75,7 +75,6 @@ pub fn run_request(
     let collect = files::patterns(message.collect)?;
     let verify = message.verify.map(verify::spec).transpose()?;
     verify::check_against(verify.as_ref(), &argv, &files)?;
-    let policy_sha256 = policy.sha256_hex();
     Ok(Request {
         id: if message.id.is_empty() { run_id.clone() } else { message.id },
         run_id,
@@ -199,15 +198,15 @@ pub fn named_policy<'a>(
     name: &str,
     field: &str,
     session: &Session,
-    catalog: &'a Catalog,
-) -> Result<&'a policies::CatalogEntry, ApiError> {
+    policies: &'a PolicySet,
+) -> Result<&'a Ready, ApiError> {
     if session.policies.contains(name)
-        && let Some(entry) = catalog.get(name)
+        && let Some(ready) = policies.get(name)
     {
-        return Ok(entry);
+        return Ok(ready);
     }
     let known: Vec<&str> =
-        catalog.names().filter(|known| session.policies.contains(known)).collect();
+        policies.catalog().names().filter(|known| session.policies.contains(known)).collect();
     let problem = unknown_name(name, "policy", &known);
     Err(ApiError::invalid("POLICY_UNKNOWN", field, problem))
 }
@@ -220,14 +219,14 @@ pub fn inline_policy(
     document: &str,
     field: &str,
     session: &Session,
-    catalog: &Catalog,
+    policies: &PolicySet,
 ) -> Result<Policy, ApiError> {
-    let policy = policies::resolve_inline(document, catalog).map_err(|error| match error {
+    let policy = policies::resolve_inline(document, policies.catalog()).map_err(|error| match error {
         InlineError::Parse(error) => ApiError::invalid("POLICY_UNREADABLE", field, error),
         other => ApiError::invalid("POLICY_REFUSED", field, other),
     })?;
     match policy.parent() {
-        Some(parent) => named_policy(parent, field, session, catalog).map(|_entry| policy),
+        Some(parent) => named_policy(parent, field, session, policies).map(|_ready| policy),
         None => Err(ApiError::invalid("POLICY_REFUSED", field, "it must extend a catalog policy")),
     }
 }
@@ -236,11 +235,11 @@ fn policy(
     message: &v1::RunRequest,
     session: &Session,
     offer: Offer<'_>,
-) -> Result<Arc<Policy>, ApiError> {
-    let policy = match (&message.policy_document, message.policy.as_str()) {
+) -> Result<Ready, ApiError> {
+    let ready = match (&message.policy_document, message.policy.as_str()) {
         (None, "") => {
             let known: Vec<&str> =
-                offer.catalog.names().filter(|name| session.policies.contains(name)).collect();
+                offer.policies.catalog().names().filter(|name| session.policies.contains(name)).collect();
             let problem = format!("none given; name one of {}", known.join(", "));
             return Err(ApiError::invalid("POLICY_MISSING", "policy", problem));
         }
@@ -249,16 +248,16 @@ fn policy(
             return Err(ApiError::invalid("POLICY_TWICE", "policy_document", problem));
         }
         (Some(document), _) => {
-            inline_policy(document, "policy_document", session, offer.catalog)?
+            Ready::new(inline_policy(document, "policy_document", session, offer.policies)?)
         }
-        (None, name) => named_policy(name, "policy", session, offer.catalog)?.policy.clone(),
+        (None, name) => named_policy(name, "policy", session, offer.policies)?.clone(),
     };
-    let missing = policies::unenforceable(&policy);
+    let missing = policies::unenforceable(&ready.policy);
     if let Some(first) = missing.first() {
-        let problem = format!("{:?}: {first}", policy.name);
+        let problem = format!("{:?}: {first}", ready.policy.name);
         return Err(ApiError::precondition("POLICY_NOT_ENFORCEABLE", "policy", problem));
     }
-    Ok(Arc::new(policy))
+    Ok(ready)
 }
 
 fn argv(message: &v1::RunRequest) -> Result<Vec<Vec<u8>>, ApiError> {

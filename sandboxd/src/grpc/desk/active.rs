@@ -1,0 +1,105 @@
+//! Runs that are not finished, by id.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use proto::v1;
+use tokio::sync::watch;
+
+use super::Outcome;
+use crate::run::cancel::Cancel;
+use crate::store::{Listing, unix_ms};
+
+/// One of them.
+#[derive(Debug, Clone)]
+pub(super) struct ActiveRun {
+    pub(super) tenant: String,
+    pub(super) record: v1::RunRecord,
+    pub(super) cancel: Cancel,
+    pub(super) result: watch::Receiver<Option<Outcome>>,
+}
+
+impl ActiveRun {
+    /// Its record as it is now: it may have a result that is not stored yet.
+    pub(super) fn told(self) -> v1::RunRecord {
+        let outcome = self.result.borrow().clone();
+        let Some(Ok(result)) = outcome else {
+            return self.record;
+        };
+        v1::RunRecord {
+            state: v1::RunState::Finished.into(),
+            finished_unix_ms: Some(unix_ms()),
+            ending_kind: result.ending.as_ref().map(|ending| ending.kind),
+            outcome: result.verdict.as_ref().map(|verdict| verdict.outcome),
+            result: Some(Arc::unwrap_or_clone(result)),
+            ..self.record
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+struct State {
+    runs: BTreeMap<String, ActiveRun>,
+    by_principal: BTreeMap<String, u32>,
+}
+
+/// All of them.
+#[derive(Debug, Default)]
+pub(super) struct Active {
+    state: Mutex<State>,
+}
+
+impl Active {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Puts a run in, unless its principal has `most` already.
+    pub(super) fn insert(&self, run: ActiveRun, most: Option<u32>) -> bool {
+        let mut state = self.state();
+        let count = state.by_principal.entry(run.record.principal.clone()).or_default();
+        if most.is_some_and(|most| *count >= most) {
+            return false;
+        }
+        *count += 1;
+        state.runs.insert(run.record.run_id.clone(), run);
+        true
+    }
+
+    pub(super) fn remove(&self, run_id: &str) {
+        let mut state = self.state();
+        let Some(run) = state.runs.remove(run_id) else {
+            return;
+        };
+        let principal = run.record.principal;
+        if let Some(count) = state.by_principal.get_mut(&principal) {
+            *count = count.saturating_sub(1);
+            if *count == 0 {
+                state.by_principal.remove(&principal);
+            }
+        }
+    }
+
+    /// A run of this tenant.
+    pub(super) fn get(&self, tenant: &str, run_id: &str) -> Option<ActiveRun> {
+        self.state().runs.get(run_id).filter(|run| run.tenant == tenant).cloned()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.state().runs.len()
+    }
+
+    /// Records of a listing, latest first.
+    pub(super) fn list(&self, listing: &Listing) -> Vec<v1::RunRecord> {
+        let state = self.state();
+        let wanted = |run: &&ActiveRun| {
+            run.tenant == listing.tenant
+                && (listing.group.is_empty() || run.record.group == listing.group)
+                && (listing.state == v1::RunState::Unspecified
+                    || run.record.state() == listing.state)
+                && (listing.page_token.is_empty() || run.record.run_id < listing.page_token)
+        };
+        let matching = state.runs.values().rev().filter(wanted);
+        matching.take(listing.page_size + 1).map(|run| run.record.clone()).collect()
+    }
+}
