@@ -16,6 +16,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let descriptors = protox::compile(FILES, ["../proto"])?;
     tonic_prost_build::configure()
         .build_server(false)
+        // The comments stand in the .proto files, and are not written for this generator.
+        .disable_comments(["."])
         .extern_path(".rollcage.v1", "::proto::v1")
         .compile_fds(descriptors)?;
     // For the tests, whose daemon does what a real one cannot be made to do.
@@ -23,6 +25,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     std::fs::create_dir_all(&servers)?;
     tonic_prost_build::configure()
         .build_client(false)
+        .disable_comments(["."])
         .out_dir(servers)
         .extern_path(".rollcage.v1", "::proto::v1")
         .compile_fds(protox::compile(["rollcage/v1/runs.proto"], ["../proto"])?)?;

@@ -92,7 +92,8 @@ fn said(stderr: &str) -> String {
     }
 }
 
-/// A running daemon of our own. Dropping it kills the daemon; [`Embedded::end`] ends it in order.
+/// A running daemon of our own. Dropping it closes its standard input, on which it ends by itself;
+/// [`Embedded::end`] also waits for that.
 #[derive(Debug)]
 pub struct Embedded {
     child: Child,
@@ -133,7 +134,6 @@ impl Embedded {
             })
             // Ctrl-C is ours to handle: it cancels the run, then the daemon is ended in order.
             .process_group(0)
-            .kill_on_drop(true)
             .spawn()
             .map_err(|source| EmbeddedError::Spawn {
                 path: program,

@@ -13,7 +13,7 @@ pub const BIN_DIR: &str = "ROLLCAGE_BIN_DIR";
 pub const TOKEN: &str = "ROLLCAGE_TOKEN";
 /// What the daemon logs; set, an embedded daemon's log is shown.
 pub const LOG: &str = "ROLLCAGE_LOG";
-/// Set to anything: no colour and no animation.
+/// Set to anything: no colour.
 pub const NO_COLOR: &str = "NO_COLOR";
 
 /// The value of a variable; empty counts as unset.

@@ -21,7 +21,6 @@ pub use proto::v1 as pb;
 #[expect(
     unreachable_pub,
     unused_qualifications,
-    clippy::all,
     clippy::allow_attributes_without_reason,
     reason = "generated code"
 )]

@@ -12,7 +12,6 @@ use crate::client::Client;
 use crate::embedded::Embedded;
 use crate::endpoint::{self, Credentials, Endpoint};
 use crate::env_vars;
-use crate::error::ClientError;
 
 /// Options that say which daemon, on every command.
 #[derive(Debug, Clone, Args)]
@@ -119,16 +118,23 @@ impl Session {
             return Ok(Self::of_our_state_dir(client, None));
         }
         match Embedded::start(&state_dir).await {
-            Ok(daemon) => {
-                let endpoint = Endpoint::Unix(daemon.socket().to_owned());
-                let client = Client::connect(&endpoint).await?;
-                Ok(Self::of_our_state_dir(client, Some(daemon)))
-            }
+            Ok(daemon) => Self::with_own(daemon).await,
             // Another command may have started its daemon between our look and our start.
             Err(error) => match holder_of(&state_dir).await {
                 Some(client) => Ok(Self::of_our_state_dir(client, None)),
                 None => Err(Failure::Embedded(error)),
             },
+        }
+    }
+
+    async fn with_own(daemon: Embedded) -> Result<Self, Failure> {
+        let endpoint = Endpoint::Unix(daemon.socket().to_owned());
+        match Client::connect(&endpoint).await {
+            Ok(client) => Ok(Self::of_our_state_dir(client, Some(daemon))),
+            Err(error) => {
+                daemon.end().await.map_err(Failure::Embedded)?;
+                Err(error.into())
+            }
         }
     }
 
@@ -167,8 +173,14 @@ async fn running(terminal: &Terminal) -> Option<Client> {
             env_vars::read_path("XDG_RUNTIME_DIR").as_deref(),
         )
     });
-    let found = at_socket(socket.clone()).await;
-    if found.is_none() && named.is_some() {
+    let found = at_socket(&socket).await;
+    if found.is_none() && is_forbidden(&socket) {
+        terminal.talk(&format!(
+            "the daemon at {} is not for this user: its group may use it (usermod -aG rollcage \
+             USER); using one for this command only",
+            socket.display()
+        ));
+    } else if found.is_none() && named.is_some() {
         terminal.talk(&format!(
             "no daemon answers at {} ({}); using one for this command only",
             socket.display(),
@@ -178,20 +190,22 @@ async fn running(terminal: &Terminal) -> Option<Client> {
     found
 }
 
-async fn holder_of(state_dir: &Path) -> Option<Client> {
-    let text = std::fs::read_to_string(state_dir.join("lock")).ok()?;
-    at_socket(endpoint::socket_of_lock(&text)?).await
+/// Whether somebody listens there whom we may not speak to.
+fn is_forbidden(socket: &Path) -> bool {
+    let outcome = std::os::unix::net::UnixStream::connect(socket);
+    outcome.is_err_and(|error| error.kind() == std::io::ErrorKind::PermissionDenied)
 }
 
-async fn at_socket(socket: PathBuf) -> Option<Client> {
-    if !socket.exists() {
-        return None;
-    }
-    match Client::connect(&Endpoint::Unix(socket)).await {
-        Ok(client) => Some(client),
-        Err(ClientError::Connect { .. }) => None,
-        Err(_) => None,
-    }
+async fn holder_of(state_dir: &Path) -> Option<Client> {
+    let text = std::fs::read_to_string(state_dir.join("lock")).ok()?;
+    at_socket(&endpoint::socket_of_lock(&text)?).await
+}
+
+/// The daemon at this socket, if one answers there.
+async fn at_socket(socket: &Path) -> Option<Client> {
+    let endpoint = Endpoint::Unix(socket.to_owned());
+    // Why nobody answers is not asked: then another one is taken.
+    Client::connect(&endpoint).await.ok()
 }
 
 /// Does work with a client; see [`with_session`].

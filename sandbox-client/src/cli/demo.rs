@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use clap::Args;
 use futures::StreamExt;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
 use serde_json::{Value, json};
 
 use super::audit::verify::{VerifyArgs, check};
@@ -116,7 +116,7 @@ fn bar(terminal: &Terminal, tasks: usize) -> ProgressBar {
     bar.set_draw_target(ProgressDrawTarget::stderr());
     // A template that could not be read would only cost the looks.
     match ProgressStyle::with_template("{bar:30} {pos}/{len}  {wide_msg}") {
-        Ok(style) => bar.with_style(style),
+        Ok(style) => bar.with_style(style).with_finish(ProgressFinish::AndClear),
         Err(_unreadable) => bar,
     }
 }
@@ -299,5 +299,58 @@ impl Row {
             "expected": self.task.expect,
             "result": outcome::to_json(&self.result)?,
         }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_that_differs_says_what_was_expected() {
+        let mut tasks = tasks::all().unwrap();
+        tasks.retain(|task| ["gcd-right", "fork-bomb"].contains(&task.request.id.as_str()));
+        let rows: Vec<Row> = tasks
+            .into_iter()
+            .map(|task| {
+                let result = pb::RunResult {
+                    ending: Some(pb::Ending {
+                        kind: pb::EndingKind::Exited.into(),
+                        code: Some(0),
+                        ..pb::Ending::default()
+                    }),
+                    verdict: Some(pb::Verdict {
+                        outcome: pb::Outcome::Passed.into(),
+                        reward: Some(1.0),
+                        ..pb::Verdict::default()
+                    }),
+                    ..pb::RunResult::default()
+                };
+                let as_expected = task.expect.fits(&result);
+                Row {
+                    task,
+                    result,
+                    as_expected,
+                }
+            })
+            .collect();
+        let text = table_of(&rows).render(Some(WIDTH));
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(
+            lines[1].starts_with("ok ") && lines[1].ends_with("a right solution"),
+            "{text}"
+        );
+        assert!(lines[2].starts_with("DIFFERS"), "{text}");
+        assert!(
+            lines[2].contains("expected pids_up, failed or policy_violation"),
+            "{text}"
+        );
+        let column = lines[0].find("ending").unwrap();
+        assert!(
+            lines[1..]
+                .iter()
+                .all(|line| line[column..].starts_with("exited")),
+            "{text}"
+        );
     }
 }

@@ -49,7 +49,8 @@ pub(crate) struct RunArgs {
     /// Put a local file or folder below /workspace; may be repeated.
     #[arg(long, value_name = "SRC[:DEST]", value_parser = units::parse_put)]
     put: Vec<Put>,
-    /// Bring files back (path or pattern below /workspace) to --get-to; may be repeated.
+    /// Bring files back (path or pattern below /workspace) to --get-to, or with --json in the
+    /// result; may be repeated.
     #[arg(long, value_name = "PATH")]
     get: Vec<String>,
     /// Folder for what --get brings back.

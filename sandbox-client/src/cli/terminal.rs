@@ -32,14 +32,14 @@ pub(crate) enum Color {
 impl Terminal {
     /// Of this process, as its descriptors and environment say.
     pub(crate) fn of_process(json: bool) -> Self {
-        let plain = env_vars::read(env_vars::NO_COLOR).is_some()
-            || env_vars::read("TERM").is_some_and(|term| term == "dumb");
+        let dumb = env_vars::read("TERM").is_some_and(|term| term == "dumb");
+        let plain = dumb || env_vars::read(env_vars::NO_COLOR).is_some();
         let stdout = std::io::stdout();
         let width = terminal_size::terminal_size_of(&stdout)
             .map(|(terminal_size::Width(columns), _)| usize::from(columns));
         Self {
             json,
-            moving: std::io::stderr().is_terminal() && !plain,
+            moving: std::io::stderr().is_terminal() && !dumb,
             color: stdout.is_terminal() && !plain && !json,
             width: width.filter(|_| stdout.is_terminal()),
         }

@@ -16,8 +16,8 @@ use tonic::{Request, Response, Status, Streaming};
 #[expect(
     unreachable_pub,
     unused_qualifications,
-    clippy::all,
     clippy::allow_attributes,
+    clippy::excessive_nesting,
     clippy::too_many_lines,
     clippy::allow_attributes_without_reason,
     reason = "generated code"

@@ -133,3 +133,33 @@ fn a_daemon_that_cannot_start_is_shown_with_what_it_said() {
         "{said}"
     );
 }
+
+#[test]
+fn an_embedded_daemon_is_ended_in_order_whatever_happens() {
+    let folder = tempfile::tempdir().unwrap();
+    // Says that it is ready, listens nowhere, and ends when its standard input does.
+    let script = "#!/bin/sh
+while [ $# -gt 0 ]; do case $1 in --ready-fd) fd=$2;; esac; shift; done
+echo ready > \"/proc/$$/fd/$fd\"
+cat > /dev/null
+echo ended > \"$ROLLCAGE_STATE_DIR.ended\"
+";
+    let sandboxd = folder.path().join("sandboxd");
+    std::fs::write(&sandboxd, script).unwrap();
+    std::fs::set_permissions(&sandboxd, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_rollcage"))
+        .args(["--embedded", "run", "--", "true"])
+        .env("ROLLCAGE_BIN_DIR", folder.path())
+        .env("ROLLCAGE_STATE_DIR", folder.path().join("state"))
+        .env("XDG_RUNTIME_DIR", folder.path())
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(125), "{output:?}");
+    assert!(folder.path().join("state.ended").exists(), "{output:?}");
+    let left: Vec<_> = std::fs::read_dir(folder.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .filter(|name| name.to_string_lossy().starts_with("rollcage-"))
+        .collect();
+    assert!(left.is_empty(), "{left:?}");
+}

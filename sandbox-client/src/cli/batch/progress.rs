@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
 use tokio::time::{Interval, MissedTickBehavior, interval_at};
 
 use super::super::terminal::Terminal;
@@ -132,7 +132,7 @@ fn bar(input_bytes: Option<u64>) -> ProgressBar {
     bar.set_draw_target(ProgressDrawTarget::stderr());
     // A template that could not be read would only cost the looks.
     match ProgressStyle::with_template(template) {
-        Ok(style) => bar.with_style(style),
+        Ok(style) => bar.with_style(style).with_finish(ProgressFinish::AndClear),
         Err(_unreadable) => bar,
     }
 }

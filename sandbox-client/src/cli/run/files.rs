@@ -1,6 +1,7 @@
 //! Local files on their way into a request, and collected files on their way back.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Component, Path, PathBuf};
 
@@ -116,9 +117,19 @@ impl Payload {
             content,
             mode: Some(mode),
         };
-        let slot = self.files.entry(destination.to_owned()).or_default();
-        *slot = file;
-        Ok(&slot.content)
+        match self.files.entry(destination.to_owned()) {
+            Entry::Vacant(free) => Ok(&free.insert(file).content),
+            Entry::Occupied(taken) if taken.get().content == file.content => {
+                Ok(&taken.into_mut().content)
+            }
+            Entry::Occupied(_) => Err(Failure::Usage {
+                message: format!(
+                    "{}: another file already goes to /workspace/{destination}; give one of them \
+                     another place with --put SRC:DEST",
+                    path.display()
+                ),
+            }),
+        }
     }
 }
 

@@ -96,3 +96,19 @@ fn collected_files_stay_in_their_folder() {
         .mode();
     assert_eq!(mode & 0o7777, 0o755);
 }
+
+#[test]
+fn two_files_for_one_place_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["a", "b"] {
+        std::fs::write(folder.path().join(name), name).unwrap();
+    }
+    let mut payload = Payload::new(100);
+    let place = Some("same");
+    payload.put(&put(&folder.path().join("a"), place)).unwrap();
+    payload.put(&put(&folder.path().join("a"), place)).unwrap();
+    let failure = payload
+        .put(&put(&folder.path().join("b"), place))
+        .unwrap_err();
+    assert!(failure.to_string().contains("/workspace/same"), "{failure}");
+}
