@@ -42,6 +42,11 @@ pub(crate) struct QueueFull {
     pub retry_after_ms: u64,
 }
 
+/// Nobody hands out places any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the daemon is stopping")]
+pub(crate) struct Closed;
+
 /// How full the house is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Load {
@@ -97,9 +102,12 @@ pub(crate) struct Waiting {
 }
 
 impl Waiting {
-    /// Waits for the places. `None` only if the house closes. Safe to drop and call again.
-    pub(crate) async fn places(&mut self) -> Option<Places> {
-        (&mut self.places).await.map_or(None, Some)
+    /// Waits for the places. Safe to drop and call again.
+    ///
+    /// # Errors
+    /// If nobody hands out places any more.
+    pub(crate) async fn places(&mut self) -> Result<Places, Closed> {
+        (&mut self.places).await.map_err(|_closed| Closed)
     }
 }
 

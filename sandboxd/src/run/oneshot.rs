@@ -182,8 +182,9 @@ async fn queue(
         biased;
         by = cancel.cancelled() => Ok(Turn::Cancelled(by)),
         () = until(deadline) => Ok(Turn::Cancelled(DEADLINE.to_owned())),
-        places = waiting.places() => places.map(Turn::Go).ok_or_else(|| RunError::Unavailable {
-            message: "the daemon is stopping".to_owned(),
+        places = waiting.places() => places.map(Turn::Go).map_err(|closed| {
+            let message = closed.to_string();
+            RunError::Unavailable { message }
         }),
     }
 }

@@ -107,7 +107,10 @@ impl PacketSocket {
         mut operation: impl FnMut() -> Result<R, PacketError>,
     ) -> Result<R, PacketError> {
         loop {
-            self.socket.ready(interest).await.map_err(watch_failed)?;
+            self.socket
+                .ready(interest)
+                .await
+                .map_err(|error| watch_failed(&error))?;
             // The runtime wants to see a would-block as such; all else is ours.
             let tried = self.socket.try_io(interest, || match operation() {
                 Err(error) if error.errno() == Errno::EAGAIN => Err(Errno::EAGAIN.into()),
@@ -117,13 +120,13 @@ impl PacketSocket {
                 Ok(Err(error)) if error.errno() == Errno::EINTR => {}
                 Ok(done) => return done,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                Err(error) => return Err(watch_failed(error)),
+                Err(error) => return Err(watch_failed(&error)),
             }
         }
     }
 }
 
-fn watch_failed(error: io::Error) -> PacketError {
+fn watch_failed(error: &io::Error) -> PacketError {
     PacketError::Os {
         doing: "wait for the socket",
         errno: Errno::from_raw(error.raw_os_error().unwrap_or(0)),

@@ -6,7 +6,7 @@
 use std::fmt;
 
 use audit::text::{untrusted, untrusted_list};
-use audit::{Draft, Event, PolicyRef, Source};
+use audit::{Digest, Draft, Event, PolicyRef, Source};
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use verdict::{ControlStatus, Ending, ManifestRow, Verdict};
@@ -54,12 +54,26 @@ fn draft(event: Event, request: &Request) -> Draft {
     draft.principal = named(&request.caller.principal);
     draft.tenant = named(&request.caller.tenant);
     draft.run_id = named(&request.run_id);
-    draft.policy = request.policy_sha256.parse().ok().map(|sha256| PolicyRef {
+    draft.policy = digest(&request.policy_sha256).map(|sha256| PolicyRef {
         name: request.policy.name.clone(),
         sha256,
     });
     draft.image = named(&request.image);
     draft
+}
+
+/// A digest of our own making; one that is none is left out, and told to the operator.
+fn digest(hex: &str) -> Option<Digest> {
+    match hex.parse() {
+        Ok(digest) => Some(digest),
+        Err(error) => {
+            tracing::error!(
+                error = &error as &dyn std::error::Error,
+                "no digest for a record"
+            );
+            None
+        }
+    }
 }
 
 /// Names must not be empty in a record; an absent one is left out.
@@ -79,7 +93,7 @@ pub(crate) fn admitted(request: &Request, inputs_sha256: &str, queue_ms: u64) ->
             untrusted_list(pair, 2, TEXT_BYTES_MAX)
         });
     let mut draft = draft(Event::RunAdmitted, request);
-    draft.inputs_sha256 = inputs_sha256.parse().ok();
+    draft.inputs_sha256 = digest(inputs_sha256);
     draft = draft
         .with("id", text(&request.id))
         .with("argv", untrusted_list(argv, LIST_ITEMS_MAX, TEXT_BYTES_MAX))
@@ -125,7 +139,7 @@ pub(crate) fn refused(request: &Request, error: &RunError) -> Draft {
 pub(crate) fn ended(request: &Request, result: &RunResult) -> Draft {
     let mut draft = draft(Event::RunEnded, request);
     draft.sandbox_id = named(&result.sandbox_id);
-    draft.inputs_sha256 = result.verdict.evidence.inputs_sha256.parse().ok();
+    draft.inputs_sha256 = digest(&result.verdict.evidence.inputs_sha256);
     draft
         .with("id", text(&request.id))
         .with("ending", ending(&result.ending))

@@ -3,6 +3,7 @@
 
 mod behaviour;
 mod fake;
+mod grading;
 mod limits;
 
 use std::sync::{Arc, Mutex};

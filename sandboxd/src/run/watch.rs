@@ -266,21 +266,9 @@ impl Watch {
                 code,
                 signal,
                 core_dumped,
-            } => {
-                let end = match (code, signal) {
-                    (Some(code), None) => ProgramEnd::Exited { code },
-                    (None, Some(signal)) => ProgramEnd::Signalled {
-                        signal,
-                        core_dumped,
-                    },
-                    _ => {
-                        return self.protocol("an end with both or neither of code and signal", now);
-                    }
-                };
-                self.on_exited(command, end, now);
-            }
+            } => self.on_exited(command, (code, signal, core_dumped), now),
             FromInit::Denied { calls, suppressed } => self.facts.denials.note(calls, suppressed),
-            FromInit::Finished { disk } => {
+            FromInit::Finished { disk, .. } => {
                 self.facts.disk.get_or_insert(disk);
                 self.finishing(now);
             }
@@ -302,7 +290,20 @@ impl Watch {
         self.facts.note_steps(steps);
     }
 
-    fn on_exited(&mut self, command: CommandToken, end: ProgramEnd, now: Duration) {
+    fn on_exited(
+        &mut self,
+        command: CommandToken,
+        (code, signal, core_dumped): (Option<i32>, Option<i32>, bool),
+        now: Duration,
+    ) {
+        let end = match (code, signal) {
+            (Some(code), None) => ProgramEnd::Exited { code },
+            (None, Some(signal)) => ProgramEnd::Signalled {
+                signal,
+                core_dumped,
+            },
+            _ => return self.protocol("an end with both or neither of code and signal", now),
+        };
         if self.facts.spawned_at.is_none() && matches!(end, ProgramEnd::Exited { .. }) {
             let reason = "its process ended before the program was executed";
             self.note_fault(fault("spawn", reason));

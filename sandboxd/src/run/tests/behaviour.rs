@@ -13,7 +13,7 @@ use verdict::{ControlStatus, Outcome};
 use super::fake::{FakeSandbox, MAIN};
 use super::*;
 
-fn hello(sandbox: FakeSandbox) {
+fn hello(sandbox: &mut FakeSandbox) {
     sandbox.started();
     let (archive, mut program) = sandbox.spawned();
     assert_eq!(archive.files[0].path, "main.py");
@@ -106,7 +106,7 @@ async fn stdin_is_given_byte_for_byte() {
 
 #[tokio::test]
 async fn a_failed_start_is_the_sandbox_s_fault() {
-    fn script(sandbox: FakeSandbox) {
+    fn script(sandbox: &mut FakeSandbox) {
         sandbox.tell(&FromLauncher::StartFailed {
             token: sandbox.token,
             step: "cgroup".to_owned(),
@@ -120,7 +120,7 @@ async fn a_failed_start_is_the_sandbox_s_fault() {
 
 #[tokio::test]
 async fn a_plan_beyond_the_launcher_s_ceilings_is_a_refusal() {
-    fn script(sandbox: FakeSandbox) {
+    fn script(sandbox: &mut FakeSandbox) {
         sandbox.tell(&FromLauncher::StartFailed {
             token: sandbox.token,
             step: "image".to_owned(),
@@ -146,7 +146,7 @@ async fn a_plan_beyond_the_launcher_s_ceilings_is_a_refusal() {
 
 #[tokio::test]
 async fn garbage_from_init_ends_the_sandbox() {
-    fn script(sandbox: FakeSandbox) {
+    fn script(sandbox: &mut FakeSandbox) {
         sandbox.started();
         let (_, _program) = sandbox.spawned();
         sandbox.say_raw(&[0xff; 32]);
@@ -159,7 +159,7 @@ async fn garbage_from_init_ends_the_sandbox() {
 
 #[tokio::test]
 async fn a_packet_longer_than_a_frame_ends_the_sandbox() {
-    fn script(sandbox: FakeSandbox) {
+    fn script(sandbox: &mut FakeSandbox) {
         sandbox.started();
         let (_, _program) = sandbox.spawned();
         sandbox.say_raw(&[0; 70_000]);
@@ -172,7 +172,7 @@ async fn a_packet_longer_than_a_frame_ends_the_sandbox() {
 
 #[tokio::test]
 async fn an_end_without_a_start_ends_the_sandbox() {
-    fn script(sandbox: FakeSandbox) {
+    fn script(sandbox: &mut FakeSandbox) {
         sandbox.started();
         let (_, _program) = sandbox.spawned();
         sandbox.exited(0);
@@ -186,7 +186,7 @@ async fn an_end_without_a_start_ends_the_sandbox() {
 
 #[tokio::test]
 async fn init_that_dies_silently_is_the_sandbox_s_fault() {
-    fn script(mut sandbox: FakeSandbox) {
+    fn script(sandbox: &mut FakeSandbox) {
         sandbox.started();
         let (_, program) = sandbox.spawned();
         drop(program);
@@ -199,7 +199,7 @@ async fn init_that_dies_silently_is_the_sandbox_s_fault() {
 
 #[tokio::test]
 async fn frames_that_init_left_behind_count_before_the_launcher_s_last_word() {
-    fn script(sandbox: FakeSandbox) {
+    fn script(sandbox: &mut FakeSandbox) {
         sandbox.started();
         let (_, program) = sandbox.spawned();
         drop(program);
@@ -213,7 +213,7 @@ async fn frames_that_init_left_behind_count_before_the_launcher_s_last_word() {
 
 #[tokio::test]
 async fn what_is_left_when_the_program_ended_is_killed_and_does_not_change_the_ending() {
-    fn script(sandbox: FakeSandbox) {
+    fn script(sandbox: &mut FakeSandbox) {
         sandbox.started();
         let (_, program) = sandbox.spawned();
         sandbox.exited(0);
@@ -233,7 +233,7 @@ async fn what_is_left_when_the_program_ended_is_killed_and_does_not_change_the_e
 
 #[tokio::test]
 async fn a_program_that_is_not_there_is_not_started() {
-    fn script(sandbox: FakeSandbox) {
+    fn script(sandbox: &mut FakeSandbox) {
         sandbox.started();
         sandbox.say(&FromInit::Entered { steps: Vec::new() });
         sandbox.hear().unwrap();
@@ -259,7 +259,7 @@ async fn a_program_that_is_not_there_is_not_started() {
 
 #[tokio::test]
 async fn a_machine_out_of_memory_is_not_the_program_s_doing() {
-    fn script(sandbox: FakeSandbox) {
+    fn script(sandbox: &mut FakeSandbox) {
         sandbox.started();
         drop(sandbox.spawned());
         sandbox.exited(0);
@@ -275,7 +275,7 @@ async fn a_machine_out_of_memory_is_not_the_program_s_doing() {
 
 #[tokio::test]
 async fn a_launcher_that_goes_away_ends_all_runs() {
-    fn script(sandbox: FakeSandbox) {
+    fn script(sandbox: &mut FakeSandbox) {
         sandbox.started();
         drop(sandbox.spawned());
         // A second greeting makes no sense: the link ends.
@@ -307,7 +307,7 @@ async fn files_are_collected_and_bad_names_are_told() {
         pipe.write_all(&length.to_le_bytes()).unwrap();
         pipe.write_all(&bytes).unwrap();
     }
-    fn script(sandbox: FakeSandbox) {
+    fn script(sandbox: &mut FakeSandbox) {
         sandbox.started();
         let (_, program) = sandbox.spawned();
         assert!(!program.last);

@@ -3,7 +3,8 @@
 
 use std::io::{Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
-use std::sync::{Arc, Mutex, mpsc};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
 
 use confine::host::{CgroupLayout, HostFacts};
 use confine::packet;
@@ -15,7 +16,7 @@ use confine::wire::{
 };
 
 /// What a sandbox does, played on a thread of its own.
-pub(super) type Script = fn(FakeSandbox);
+pub(super) type Script = fn(&mut FakeSandbox);
 
 /// Facts of a host that can do everything.
 pub(super) fn host() -> HostFacts {
@@ -53,25 +54,30 @@ fn serve(socket: OwnedFd, script: Script) {
             ToLauncher::Start { token, id, plan } => {
                 let (killer, killed) = mpsc::channel();
                 killers.insert(token, killer.clone());
-                let sandbox = FakeSandbox {
+                let mut sandbox = FakeSandbox {
                     token,
                     id,
                     plan: *plan,
                     channel: Some(fds.remove(0)),
                     launcher: Arc::clone(&socket),
-                    killed: Mutex::new(killed),
+                    killed: Some(killed),
                     killer,
                 };
-                std::thread::spawn(move || script(sandbox));
+                std::thread::spawn(move || script(&mut sandbox));
             }
             ToLauncher::Kill { token } => {
                 if let Some(killer) = killers.get(&token) {
-                    drop(killer.send("launcher"));
+                    send_kill(killer, "launcher");
                 }
             }
             ToLauncher::Stop => return,
         }
     }
+}
+
+/// A script that has ended already needs no kill any more.
+fn send_kill(killer: &mpsc::Sender<&'static str>, by: &'static str) {
+    assert!(matches!(killer.send(by), Ok(()) | Err(mpsc::SendError(_))));
 }
 
 /// One sandbox, seen from inside the launcher and init.
@@ -81,7 +87,7 @@ pub(super) struct FakeSandbox {
     pub plan: Plan,
     channel: Option<OwnedFd>,
     launcher: Arc<OwnedFd>,
-    killed: Mutex<mpsc::Receiver<&'static str>>,
+    killed: Option<mpsc::Receiver<&'static str>>,
     killer: mpsc::Sender<&'static str>,
 }
 
@@ -117,18 +123,18 @@ impl FakeSandbox {
         let (mut read, write) = std::io::pipe().unwrap();
         let cpu = tempfile::tempfile().unwrap();
         (&cpu).write_all(b"1000\n").unwrap();
-        self.started_with(write.into(), &cpu);
+        self.started_with(&write.into(), &cpu);
         let killer = self.killer.clone();
         std::thread::spawn(move || {
             let mut one = [0];
             if read.read(&mut one).unwrap_or(0) == 1 {
-                drop(killer.send("cgroup"));
+                send_kill(&killer, "cgroup");
             }
         });
     }
 
     /// The same with the test's own descriptors.
-    pub(super) fn started_with(&self, kill: OwnedFd, cpu: &std::fs::File) {
+    pub(super) fn started_with(&self, kill: &OwnedFd, cpu: &std::fs::File) {
         let frame = FromLauncher::Started {
             token: self.token,
             pid: 1,
@@ -221,12 +227,29 @@ impl FakeSandbox {
             inodes: 3,
             inodes_max: 100,
         };
-        self.say(&FromInit::Finished { disk });
+        self.say(&FromInit::Finished {
+            disk,
+            polled_memory: None,
+        });
     }
 
     /// Waits for a kill; who did it.
     pub(super) fn wait_killed(&self) -> &'static str {
-        self.killed.lock().unwrap().recv().unwrap()
+        self.killed.as_ref().unwrap().recv().unwrap()
+    }
+
+    /// Does something at the next kill; whether there was one can be seen in the flag.
+    pub(super) fn on_kill(&mut self, act: impl FnOnce() + Send + 'static) -> Arc<AtomicBool> {
+        let killed = self.killed.take().unwrap();
+        let flag = Arc::new(AtomicBool::new(false));
+        let seen = Arc::clone(&flag);
+        std::thread::spawn(move || {
+            if killed.recv().is_ok() {
+                seen.store(true, Ordering::SeqCst);
+                act();
+            }
+        });
+        flag
     }
 
     /// All is gone.

@@ -8,7 +8,7 @@ use super::fake::FakeSandbox;
 use super::*;
 
 /// Runs until it is killed.
-fn forever(sandbox: FakeSandbox) {
+fn forever(sandbox: &mut FakeSandbox) {
     sandbox.started();
     let (_, program) = sandbox.spawned();
     assert_eq!(sandbox.wait_killed(), "cgroup");
@@ -35,7 +35,7 @@ async fn wall_time_is_counted_from_the_exec() {
 
 #[tokio::test]
 async fn a_kill_that_has_no_effect_is_repeated_by_the_launcher() {
-    fn script(sandbox: FakeSandbox) {
+    fn script(sandbox: &mut FakeSandbox) {
         sandbox.started();
         let (_, program) = sandbox.spawned();
         assert_eq!(sandbox.wait_killed(), "cgroup");
@@ -51,11 +51,11 @@ async fn a_kill_that_has_no_effect_is_repeated_by_the_launcher() {
 
 #[tokio::test]
 async fn an_unwritable_kill_descriptor_means_the_launcher_is_asked() {
-    fn script(sandbox: FakeSandbox) {
+    fn script(sandbox: &mut FakeSandbox) {
         let (read, write) = std::io::pipe().unwrap();
         drop(read);
         let cpu = tempfile::tempfile().unwrap();
-        sandbox.started_with(write.into(), &cpu);
+        sandbox.started_with(&write.into(), &cpu);
         let (_, program) = sandbox.spawned();
         assert_eq!(sandbox.wait_killed(), "launcher");
         drop(program);
@@ -69,10 +69,10 @@ async fn an_unwritable_kill_descriptor_means_the_launcher_is_asked() {
 
 #[tokio::test]
 async fn cpu_time_of_the_whole_sandbox_is_watched() {
-    fn script(sandbox: FakeSandbox) {
+    fn script(sandbox: &mut FakeSandbox) {
         let mut cpu = tempfile::tempfile().unwrap();
         let (mut read, write) = std::io::pipe().unwrap();
-        sandbox.started_with(write.into(), &cpu);
+        sandbox.started_with(&write.into(), &cpu);
         let (_, program) = sandbox.spawned();
         cpu.write_all(b"usage_usec 60000\n").unwrap();
         let mut one = [0];
@@ -97,7 +97,7 @@ async fn cpu_time_of_the_whole_sandbox_is_watched() {
 
 #[tokio::test]
 async fn too_much_output_ends_the_run_with_exact_counts() {
-    fn script(sandbox: FakeSandbox) {
+    fn script(sandbox: &mut FakeSandbox) {
         sandbox.started();
         let (_, mut program) = sandbox.spawned();
         program.stdout.write_all(&vec![b'a'; 300_000]).unwrap();
@@ -124,7 +124,7 @@ async fn too_much_output_ends_the_run_with_exact_counts() {
 
 #[tokio::test]
 async fn silence_of_launcher_and_init_has_an_end() {
-    fn script(sandbox: FakeSandbox) {
+    fn script(sandbox: &mut FakeSandbox) {
         // Paused time runs while nothing happens: the start's time is up at once.
         assert_eq!(sandbox.wait_killed(), "launcher");
         sandbox.reaped();
@@ -255,7 +255,7 @@ async fn only_a_full_queue_says_busy_and_a_cancelled_wait_leaves_it() {
 
 #[tokio::test]
 async fn a_slow_listener_holds_the_program_but_not_the_result() {
-    fn script(sandbox: FakeSandbox) {
+    fn script(sandbox: &mut FakeSandbox) {
         sandbox.started();
         let (_, mut program) = sandbox.spawned();
         for _ in 0..40 {
@@ -291,7 +291,7 @@ async fn a_slow_listener_holds_the_program_but_not_the_result() {
 
 #[tokio::test]
 async fn a_flood_of_frames_is_a_breach_of_protocol() {
-    fn script(sandbox: FakeSandbox) {
+    fn script(sandbox: &mut FakeSandbox) {
         sandbox.started();
         let (_, program) = sandbox.spawned();
         sandbox.flood(&FromInit::Staged { files: 0, bytes: 0 }, 20_000);

@@ -36,7 +36,10 @@ fn exited(code: i32) -> Input {
 
 fn finished() -> Input {
     let disk = DiskUse::default();
-    Input::Init(Some(FromInit::Finished { disk }))
+    Input::Init(Some(FromInit::Finished {
+        disk,
+        polled_memory: None,
+    }))
 }
 
 fn reaped() -> Input {
