@@ -8,6 +8,8 @@
 mod child;
 mod denials;
 mod files;
+mod memory;
+mod orders;
 mod serve;
 mod tree;
 

@@ -252,6 +252,9 @@ pub enum FromInit {
     Finished {
         /// Use of the workspace tmpfs at the end.
         disk: DiskUse,
+        /// Where no memory cgroup could be made: the highest sum of private memory seen at the
+        /// polls, in bytes, and whether it was over the limit, for which all was killed.
+        polled_memory: Option<PolledMemory>,
     },
 }
 
@@ -288,6 +291,15 @@ pub struct DiskUse {
     pub inodes: u64,
     /// Inodes there are.
     pub inodes_max: u64,
+}
+
+/// Memory as seen by polling: a soft limit, between two polls anything can happen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PolledMemory {
+    /// Highest sum seen, in bytes.
+    pub peak_bytes: u64,
+    /// Whether the sandbox was killed for it.
+    pub over: bool,
 }
 
 /// Contents of a stage memfd.

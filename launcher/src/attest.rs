@@ -56,7 +56,8 @@ impl Attestor {
         let failed = match frame::encode(&attestation) {
             Ok(bytes) => {
                 let iov = [IoSlice::new(&bytes)];
-                let flags = MsgFlags::MSG_NOSIGNAL;
+                // A stalled audit process must not stall kills: what does not fit is a gap it records.
+                let flags = MsgFlags::MSG_NOSIGNAL | MsgFlags::MSG_DONTWAIT;
                 sendmsg::<UnixAddr>(self.socket.as_raw_fd(), &iov, &[], flags, None)
                     .err()
                     .map(|errno| errno.to_string())

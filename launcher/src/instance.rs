@@ -85,6 +85,15 @@ impl Instance {
 
     /// Removes the folder at the end of an orderly stop.
     pub(crate) fn retire(self) -> Result<()> {
+        use nix::errno::Errno;
+        use nix::mount::{MntFlags, umount2};
+        match umount2(&self.dir, MntFlags::MNT_DETACH) {
+            // Not a mount point, or not ours to unmount: a plain folder, without privileges.
+            Ok(()) | Err(Errno::EINVAL | Errno::EPERM) => {}
+            Err(errno) => {
+                return Err(errno).with_context(|| format!("unmount {}", self.dir.display()));
+            }
+        }
         remove_traces(self.number, &self.dir)
     }
 }

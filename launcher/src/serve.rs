@@ -26,7 +26,7 @@ use crate::cgroup::Groups;
 use crate::forker::{CloneReply, CloneRequest, Forker};
 use crate::image::{self, Image};
 use crate::instance::Instance;
-use setup::{memory_bytes_total, missing_controls, seal_init, set_cloexec};
+use setup::{memory_bytes_total, missing_controls, own_mounts, seal_init, set_cloexec};
 use slot::{Slot, State};
 
 /// How often a dying sandbox's groups are tried again, in milliseconds.
@@ -86,6 +86,9 @@ pub(crate) fn run(args: &ServeArgs) -> Result<()> {
     }
     let instance = Instance::claim(&args.runtime_dir)?;
     let root = host.mode == Mode::Root;
+    if root {
+        own_mounts(instance.dir())?;
+    }
     let image = image::prepare(instance.dir(), &args.extra_read_path, root)?;
     let groups = Groups::create(&host.cgroups, &instance.cgroup_name()).context("make cgroups")?;
     let init = seal_init(&args.init)?;

@@ -13,18 +13,18 @@ use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 
-use super::child::{self, Born, ChildFrame};
+use super::child::ChildFrame;
 use super::denials::Denials;
 use super::files;
+use super::memory::{self, MemoryWatch};
 use crate::boot::Boot;
 use crate::packet::{self, PacketError};
 use crate::plan::Mode;
-use crate::steps::command::Command;
-use crate::wire::{CommandToken, DiskUse, FromInit, SpawnSpec, ToInit};
+use crate::wire::{CommandToken, DiskUse, FromInit};
 
 /// What a child is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Role {
+pub(super) enum Role {
     Command { token: CommandToken, last: bool },
     Stage,
     Collect,
@@ -32,43 +32,44 @@ enum Role {
 
 /// One child of ours, from fork to death.
 #[derive(Debug)]
-struct Child {
-    role: Role,
+pub(super) struct Child {
+    pub(super) role: Role,
     /// Open until the exec or the end.
-    report: Option<OwnedFd>,
-    born: Instant,
+    pub(super) report: Option<OwnedFd>,
+    pub(super) born: Instant,
     /// Late steps, once told.
-    steps: Option<Vec<crate::report::StepReport>>,
+    pub(super) steps: Option<Vec<crate::report::StepReport>>,
     /// The api was told that it did not start; its death is no exit of a program.
-    failed: bool,
+    pub(super) failed: bool,
 }
 
 /// Pid 1 at work.
 #[derive(Debug)]
 pub(super) struct Init {
-    channel: OwnedFd,
-    boot: Boot,
-    rules: Option<RulesetCreated>,
-    cgroups: Vec<OwnedFd>,
+    pub(super) channel: OwnedFd,
+    pub(super) boot: Boot,
+    pub(super) rules: Option<RulesetCreated>,
+    pub(super) cgroups: Vec<OwnedFd>,
     deaths: SignalFd,
-    children: BTreeMap<i32, Child>,
+    pub(super) children: BTreeMap<i32, Child>,
     listeners: Vec<OwnedFd>,
     denials: Denials,
+    memory: Option<MemoryWatch>,
     /// A stage failed: nothing may be started any more.
-    incomplete: bool,
+    pub(super) incomplete: bool,
     /// Set when all is to end.
-    finishing: bool,
+    pub(super) finishing: bool,
 }
 
 /// What became readable in one round.
 struct Ready {
-    channel: bool,
+    pub(super) channel: bool,
     deaths: bool,
     reports: Vec<i32>,
     listeners: Vec<(usize, bool)>,
 }
 
-fn os(doing: &'static str) -> impl Fn(Errno) -> PacketError {
+pub(super) fn os(doing: &'static str) -> impl Fn(Errno) -> PacketError {
     move |errno| PacketError::Os { doing, errno }
 }
 
@@ -85,6 +86,7 @@ impl Init {
         let flags = SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK;
         let deaths = SignalFd::with_flags(&mask, flags).map_err(os("make a signal descriptor"))?;
         let denials = Denials::new(boot.filter_spec.clone());
+        let memory = MemoryWatch::new(&boot);
         Ok(Self {
             channel,
             boot,
@@ -94,6 +96,7 @@ impl Init {
             children: BTreeMap::new(),
             listeners: Vec::new(),
             denials,
+            memory,
             incomplete: false,
             finishing: false,
         })
@@ -111,6 +114,11 @@ impl Init {
             }
             if ready.deaths {
                 self.reap()?;
+            }
+            if let Some(memory) = &mut self.memory
+                && memory.over(disk_use(&self.boot).bytes)
+            {
+                self.finishing = true;
             }
             if ready.channel && !self.finishing {
                 self.serve_channel()?;
@@ -148,8 +156,12 @@ impl Init {
         if !self.staging() {
             set.push(PollFd::new(self.channel.as_fd(), PollFlags::POLLIN));
         }
+        let timeout = match &self.memory {
+            Some(_) if !self.children.is_empty() => PollTimeout::from(memory::POLL_MS),
+            Some(_) | None => PollTimeout::NONE,
+        };
         loop {
-            match poll(&mut set, PollTimeout::NONE) {
+            match poll(&mut set, timeout) {
                 Ok(_) => break,
                 Err(Errno::EINTR) => {}
                 Err(errno) => {
@@ -196,7 +208,7 @@ impl Init {
         Ok(())
     }
 
-    fn tell(&self, frame: &FromInit) -> Result<(), PacketError> {
+    pub(super) fn tell(&self, frame: &FromInit) -> Result<(), PacketError> {
         packet::send(self.channel.as_fd(), frame, &[])
     }
 
@@ -205,148 +217,6 @@ impl Init {
             Some((calls, suppressed)) => self.tell(&FromInit::Denied { calls, suppressed }),
             None => Ok(()),
         }
-    }
-
-    fn serve_channel(&mut self) -> Result<(), PacketError> {
-        let Some((frame, fds)) = packet::receive::<ToInit>(self.channel.as_fd(), true)? else {
-            self.finishing = true;
-            return Ok(());
-        };
-        match frame {
-            ToInit::Stage => self.stage(fds),
-            ToInit::Spawn { command, last } => self.spawn(command, last, fds),
-            ToInit::Signal { command, signal } => self.signal(command, signal),
-            ToInit::Collect => self.collect(fds),
-            ToInit::Finish => {
-                self.finishing = true;
-                Ok(())
-            }
-        }
-    }
-
-    fn command(&self) -> Result<Command, PacketError> {
-        let copies = self
-            .cgroups
-            .iter()
-            .map(|fd| fd.try_clone())
-            .collect::<Result<Vec<_>, _>>();
-        let rules = self
-            .rules
-            .as_ref()
-            .map(RulesetCreated::try_clone)
-            .transpose();
-        let failed = |error: std::io::Error| PacketError::Os {
-            doing: "copy a descriptor",
-            errno: error.raw_os_error().map_or(Errno::EIO, Errno::from_raw),
-        };
-        Ok(Command {
-            boot: self.boot.clone(),
-            cgroups: copies.map_err(failed)?,
-            rules: rules.map_err(failed)?,
-            keep_below: 3,
-            listener: None,
-        })
-    }
-
-    fn adopt(&mut self, role: Role, born: Born, at: Instant) {
-        let child = Child {
-            role,
-            report: Some(born.report),
-            born: at,
-            steps: None,
-            failed: false,
-        };
-        self.children.insert(born.pid, child);
-    }
-
-    fn stage(&mut self, mut fds: Vec<OwnedFd>) -> Result<(), PacketError> {
-        let archive = fds
-            .pop()
-            .ok_or(PacketError::Malformed { what: "no archive" })?;
-        let command = self.command()?;
-        let at = Instant::now();
-        let born = child::fork_child(move |report| files::stage(command, archive, report))?;
-        self.adopt(Role::Stage, born, at);
-        Ok(())
-    }
-
-    fn collect(&mut self, mut fds: Vec<OwnedFd>) -> Result<(), PacketError> {
-        let missing = PacketError::Malformed {
-            what: "no collect descriptors",
-        };
-        let (Some(pipe), Some(spec)) = (fds.pop(), fds.pop()) else {
-            return Err(missing);
-        };
-        let command = self.command()?;
-        let at = Instant::now();
-        let born = child::fork_child(move |report| files::collect(command, spec, pipe, report))?;
-        self.adopt(Role::Collect, born, at);
-        Ok(())
-    }
-
-    fn spawn(
-        &mut self,
-        token: CommandToken,
-        last: bool,
-        mut fds: Vec<OwnedFd>,
-    ) -> Result<(), PacketError> {
-        let at = Instant::now();
-        if fds.len() < 4 {
-            return Err(PacketError::Malformed {
-                what: "fewer than four spawn descriptors",
-            });
-        }
-        if self.incomplete {
-            self.finishing = last;
-            return self.tell(&FromInit::SpawnFailed {
-                command: token,
-                step: "stage".into(),
-                errno: 0,
-                reason: "not all files could be written".into(),
-            });
-        }
-        let stdio = fds.split_off(1);
-        let spec: SpawnSpec = packet::unseal(
-            fds.pop()
-                .ok_or(PacketError::Malformed { what: "no spec" })?,
-        )?;
-        let command = self.command()?;
-        let spawned =
-            child::fork_child(move |report| child::become_command(command, &spec, &stdio, report));
-        match spawned {
-            Ok(born) => self.adopt(Role::Command { token, last }, born, at),
-            Err(error) => {
-                self.finishing = last;
-                self.tell(&FromInit::SpawnFailed {
-                    command: token,
-                    step: "fork".into(),
-                    errno: error.errno() as i32,
-                    reason: error.to_string(),
-                })?;
-            }
-        }
-        Ok(())
-    }
-
-    fn signal(&self, token: CommandToken, signal: i32) -> Result<(), PacketError> {
-        let Ok(signal) = Signal::try_from(signal) else {
-            return Ok(());
-        };
-        let found = self.children.iter().find(
-            |(_, child)| matches!(child.role, Role::Command { token: own, .. } if own == token),
-        );
-        if let Some((pid, _)) = found {
-            match nix::sys::signal::killpg(Pid::from_raw(*pid), signal) {
-                Ok(()) | Err(Errno::ESRCH) => {}
-                Err(errno) => {
-                    return Err(PacketError::Os {
-                        doing: "signal a command",
-                        errno,
-                    });
-                }
-            }
-        }
-        Ok(())
     }
 
     /// Reads what a child told so far; end of file means it has exec'd or is dead.
@@ -559,6 +429,7 @@ impl Init {
         self.tell_denials()?;
         self.tell(&FromInit::Finished {
             disk: disk_use(&self.boot),
+            polled_memory: self.memory.as_ref().map(MemoryWatch::seen),
         })
     }
 }

@@ -11,8 +11,7 @@ const ROUNDS_MAX: usize = 10_000;
 /// Stops, then kills, all descendants until there are none.
 pub(super) fn kill_descendants() {
     for _round in 0..ROUNDS_MAX {
-        let mut found = Vec::new();
-        collect(std::process::id(), &mut found);
+        let found = descendants();
         if found.is_empty() {
             return;
         }
@@ -29,6 +28,13 @@ pub(super) fn kill_descendants() {
             }
         }
     }
+}
+
+/// All descendants of this process.
+pub(super) fn descendants() -> Vec<i32> {
+    let mut found = Vec::new();
+    collect(std::process::id(), &mut found);
+    found
 }
 
 fn collect(pid: u32, found: &mut Vec<i32>) {

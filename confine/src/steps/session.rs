@@ -151,16 +151,7 @@ pub fn root_tree(session: &mut Session) -> Result<Taken, StepError> {
         .map_err(StepError::at("open the staging directory"))?;
     mounts::attach_onto(root.as_fd(), cwd.as_fd()).map_err(StepError::at("attach the root"))?;
     for op in &session.boot.root {
-        match op {
-            RootOp::Dir { path, mode } => {
-                mkdirat(&root, path.as_str(), FileMode::from_bits_truncate(*mode))
-                    .map_err(StepError::at(format!("make directory {path}")))?
-            }
-            RootOp::File { path } => make_file(&root, path)?,
-            RootOp::Symlink { target, link } => symlinkat(target.as_str(), &root, link.as_str())
-                .map_err(StepError::at(format!("make link {link}")))?,
-            RootOp::Bind { .. } => {}
-        }
+        make_entry(&root, op)?;
     }
     let count = trees.len();
     for (target, tree) in trees {
@@ -173,6 +164,20 @@ pub fn root_tree(session: &mut Session) -> Result<Taken, StepError> {
         "image {}, {count} read-only trees",
         session.boot.plan.image
     )))
+}
+
+/// Makes the place of one operation; binds are attached later.
+fn make_entry(root: &OwnedFd, op: &RootOp) -> Result<(), StepError> {
+    match op {
+        RootOp::Dir { path, mode } => {
+            mkdirat(root, path.as_str(), FileMode::from_bits_truncate(*mode))
+                .map_err(StepError::at(format!("make directory {path}")))
+        }
+        RootOp::File { path } => make_file(root, path),
+        RootOp::Symlink { target, link } => symlinkat(target.as_str(), root, link.as_str())
+            .map_err(StepError::at(format!("make link {link}"))),
+        RootOp::Bind { .. } => Ok(()),
+    }
 }
 
 fn make_file(root: &OwnedFd, path: &str) -> Result<(), StepError> {

@@ -54,3 +54,24 @@ pub(super) fn missing_controls(host: &HostFacts) -> Vec<String> {
     }
     missing
 }
+
+/// Enters a mount namespace of our own and puts a small tmpfs on our folder there: on most hosts
+/// `/run` is mounted nodev, and nothing of ours shows in the host's mount table.
+pub(super) fn own_mounts(dir: &Path) -> Result<()> {
+    use nix::mount::{MsFlags, mount};
+    use nix::sched::{CloneFlags, unshare};
+    let none: Option<&str> = None;
+    unshare(CloneFlags::CLONE_NEWNS).context("enter an own mount namespace")?;
+    // Slave, not private: what the host unmounts goes here too and is not kept busy.
+    mount(none, "/", none, MsFlags::MS_REC | MsFlags::MS_SLAVE, none)
+        .context("detach from the host's mounts")?;
+    let flags = MsFlags::MS_NOSUID | MsFlags::MS_NOEXEC;
+    mount(
+        Some("tmpfs"),
+        dir,
+        Some("tmpfs"),
+        flags,
+        Some("mode=0711,size=96m"),
+    )
+    .with_context(|| format!("mount a tmpfs on {}", dir.display()))
+}
