@@ -205,7 +205,8 @@ class Encoder:
         self.out += U32.pack(number)
         if is_new:
             name = type.__dict__["__name__"].__get__(kind)
-            self.put((name, tuple(specials_of(kind)), kind is GeneratorType))
+            special = {GeneratorType: "generator", CoroutineType: "coroutine"}.get(kind, "")
+            self.put((name, tuple(specials_of(kind)), special))
         else:
             self.out += b"N"
 

@@ -8,6 +8,8 @@ import sys
 from _json import encode_basestring_ascii as quote
 from time import perf_counter
 
+# `wire` (the module of both processes) and `FOLDER` are given by start.py.
+
 MESSAGE_CHARS_MAX = 2000
 # Built-in names that a task may ask for (`def sum(a, b)`) and that tests do not need themselves.
 SHADOWABLE = frozenset((
@@ -16,17 +18,16 @@ SHADOWABLE = frozenset((
     "eval", "exec", "dir", "help", "copyright", "credits", "license", "exit", "quit"))
 
 
-def load_wire(folder):
-    """The module of both processes, made of three files."""
-    module = type(sys)("rollcage_wire")
-    for name in ("kinds.py", "codec.py", "peer.py"):
-        with open(folder + "/" + name, "rb") as file:
-            exec(compile(file.read(), folder + "/" + name, "exec"), module.__dict__)
-    return module
+# Modules that do something when they are imported, and ours.
+NOT_IMPORTED = frozenset((
+    "", "__main__", "solution", "antigravity", "this", "test", "idlelib", "turtledemo", "lib2to3",
+    "ensurepip", "pip"))
+LOAD_FIELDS = ("state", "type", "message", "file", "line", "column", "code")
+CHANGED_MAX = 50
 
 
-def read_task(wire, folder):
-    with open(folder + "/task.bin", "rb") as file:
+def read_task():
+    with open(FOLDER + "/task.bin", "rb") as file:
         return wire.Decoder(None, file.read()).get()
 
 
@@ -88,7 +89,7 @@ def shadowed_builtins(names, builtin_names, entry_points):
     return SHADOWABLE & free
 
 
-def make_judge(wire):
+def make_judge():
     frames = (type(sys._getframe()), type(main.__code__), type(sys), type(type.__dict__))
     call_only = (wire.FunctionType, wire.BuiltinType, type(Names().walk))
     hidden = ("gi_", "cr_", "ag_", "tb_", "f_", "co_", "func_")
@@ -130,7 +131,7 @@ def make_judge(wire):
 
         def local_module(self, name, proxy):
             """The judge's own copy of a module that the solution has: only of the pristine image."""
-            if name in sys.modules and name != "__main__" or importable(name):
+            if importable(name):
                 __import__(name)
                 return sys.modules[name]
             return proxy
@@ -139,8 +140,11 @@ def make_judge(wire):
 
 
 def importable(name):
-    if name in ("__main__", "solution", "antigravity", "this", ""):
+    top, _, last = name.partition(".")
+    if top in NOT_IMPORTED or last.endswith("__main__"):
         return False
+    if name in sys.modules:
+        return True
     from importlib.util import find_spec
     try:
         return find_spec(name) is not None
@@ -185,8 +189,8 @@ def make_module(peer, provided):
 class Run:
     """One judgement: sets up the namespace, runs the tests, keeps their results."""
 
-    def __init__(self, wire, peer, task):
-        self.wire, self.peer, self.task = wire, peer, task
+    def __init__(self, peer, task):
+        self.peer, self.task = peer, task
         self.report = {"version": 1, "nonce": task["nonce"], "load": None, "verifier_error": None,
                        "tests": [], "changed": [], "gone": None, "complete": False}
         self.sources = {}
@@ -220,10 +224,12 @@ class Run:
         names, setup, tests = compiled
         try:
             loaded, provided = self.peer.request("load", None)
-        except (self.wire.Gone, self.wire.CannotCross):
+        except (wire.Gone, wire.CannotCross):
             self.report["load"] = {"state": "gone"}
             return
-        self.report["load"] = loaded if type(loaded) is dict else {"state": "gone"}
+        if type(loaded) is not dict:
+            loaded = {"state": "gone"}
+        self.report["load"] = {key: loaded[key] for key in LOAD_FIELDS if key in loaded}
         if self.report["load"].get("state") != "ok":
             return
         provided = frozenset(name for name in provided if type(name) is str)
@@ -295,10 +301,11 @@ class Run:
         if self.peer.gone is None:
             try:
                 names = self.peer.request("changed", None)
-            except (self.wire.Gone, self.wire.CannotCross, Exception):
+            except (wire.Gone, wire.CannotCross, Exception):
                 names = ()
             if type(names) is tuple:
-                self.report["changed"] = [short(name) for name in names if type(name) is str]
+                self.report["changed"] = [
+                    short(name) for name in names[:CHANGED_MAX] if type(name) is str]
 
     def plain(self, value):
         """Only JSON of our own shape: what the solution sent may be anything."""
@@ -313,16 +320,15 @@ class Run:
 
 
 def main():
-    folder = sys.argv[0].rpartition("/")[0]
-    wire = load_wire(folder)
     fds = [posix.dup(fd) for fd in (3, 4)]
     for fd in (3, 4):
         posix.close(fd)
-    posix.set_blocking(fds[0], True)
-    posix.set_blocking(fds[1], True)
+    for fd in fds:
+        if not posix.get_blocking(fd):
+            posix.set_blocking(fd, True)
     sys.setrecursionlimit(wire.DEPTH)
     sys.meta_path.append(wire.SiteFinder)
-    run = Run(wire, make_judge(wire)(fds[0]), read_task(wire, folder))
+    run = Run(make_judge()(fds[0]), read_task())
     leave = posix._exit
     try:
         run.run()
@@ -339,6 +345,3 @@ def main():
         except BaseException:
             pass
     leave(0)
-
-
-main()

@@ -26,6 +26,16 @@ FunctionType = type(lambda: 0)
 ModuleType = type(sys)
 BuiltinType = type(len)
 GeneratorType = type((lambda: (yield))())
+
+
+async def no_coroutine():
+    """Only its type is used."""
+
+
+unused = no_coroutine()
+CoroutineType = type(unused)
+unused.close()
+del unused
 DescriptorType = type(str.lower)
 
 COMPARE = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__")
@@ -38,7 +48,7 @@ OTHER = ("__neg__", "__pos__", "__abs__", "__invert__", "__bool__", "__int__", "
          "__contains__", "__call__", "__enter__", "__exit__", "__bytes__", "__instancecheck__",
          "__subclasscheck__", "__missing__", "__length_hint__")
 SPECIALS = COMPARE + BINARY + OTHER
-ALWAYS = ("__str__", "__repr__", "__format__", "__hash__")
+ALWAYS = ("__str__", "__repr__", "__format__", "__hash__", "__dir__")
 RETURNS = {"__bool__": bool, "__len__": int, "__hash__": int, "__str__": str, "__repr__": str,
            "__format__": str, "__int__": int, "__float__": float, "__complex__": complex,
            "__index__": int, "__bytes__": bytes, "__length_hint__": int,

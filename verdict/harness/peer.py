@@ -19,6 +19,15 @@ class Proxy:
     def __delattr__(self, name):
         self._rc_peer.request("del", self, name)
 
+    def __copy__(self):
+        return self._rc_peer.request("copy", self)
+
+    def __deepcopy__(self, memo):
+        return self._rc_peer.request("deepcopy", self)
+
+    def __reduce_ex__(self, protocol):
+        raise TypeError("an object of the other process cannot be pickled")
+
     def __del__(self):
         try:
             self._rc_peer.dropped.append((self._rc_id, self._rc_count))
@@ -94,17 +103,23 @@ def iterate(self):
     return self._rc_peer.request("op", self, "__iter__", (), {})
 
 
-def proxy_class(name, specials, is_generator):
-    space = {"__slots__": (), "_rc_specials": frozenset(specials)}
+def proxy_class(name, specials, kind):
+    space = {"__slots__": (), "_rc_specials": frozenset(specials), "_rc_kind": kind,
+             "__doc__": property(lambda self: self._rc_peer.request("get", self, "__doc__"))}
     space["__eq__"], space["__ne__"] = equal_by_default, unequal_by_default
     for special in tuple(specials) + ALWAYS:
         space[special] = METHODS[special]
     if "__eq__" in specials and "__ne__" not in specials:
         space["__ne__"] = lambda self, other: not self == other
-    if is_generator:
+    if kind == "generator":
         space["__iter__"] = lambda self: self
         space["__class__"] = property(lambda self: GeneratorType)
     return type(name, (Proxy,), space)
+
+
+async def awaited(proxy):
+    """A coroutine of the solution: awaiting it runs it to its end in its own process."""
+    return proxy._rc_peer.request("await", proxy)
 
 
 SUBCLASSES = {}
@@ -284,6 +299,12 @@ class Peer:
             return setattr(target, name, args)
         if action == "del":
             return delattr(target, name)
+        if action == "await":
+            from asyncio import run
+            return run(target)
+        if action in ("copy", "deepcopy"):
+            import copy
+            return getattr(copy, action)(target)
         raise ValueError("unknown action")
 
     # Handles.
@@ -315,10 +336,10 @@ class Peer:
 
     def proxy(self, number, class_number, description):
         if description is not None:
-            name, specials, is_generator = description
+            name, specials, kind = description
             if type(name) is not str or not all(special in METHODS for special in specials):
                 raise ValueError("a class that cannot be")
-            self.proxy_classes[class_number] = proxy_class(name, specials, is_generator)
+            self.proxy_classes[class_number] = proxy_class(name, specials, kind)
         known = self.proxies.get(number)
         proxy = known() if known is not None else None
         if proxy is None:
@@ -328,7 +349,7 @@ class Peer:
                 object.__setattr__(proxy, slot, value)
             self.proxies[number] = self.ref(proxy)
         object.__setattr__(proxy, "_rc_count", proxy._rc_count + 1)
-        return proxy
+        return awaited(proxy) if self.judges and proxy._rc_kind == "coroutine" else proxy
 
     def local_module(self, name, proxy):
         return proxy

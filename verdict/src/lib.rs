@@ -16,7 +16,7 @@ pub use denial::{Denial, DenialLayer};
 pub use ending::{Ending, KernelEvidence, decide_ending};
 pub use grade::{ENDED_BY_GRADER, Ended, Output, grade_exit_code, grade_stdout, judge_asserts};
 pub use manifest::{ControlLayer, ControlStatus, ManifestRow};
-pub use plan::{JudgePlan, plan_asserts};
+pub use plan::{CachePlan, HarnessCache, JudgePlan, plan_asserts, plan_cache};
 pub use untrusted::Untrusted;
 pub use usage::{Pressure, Usage};
 pub use verdict::{

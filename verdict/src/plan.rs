@@ -7,6 +7,7 @@ mod tests;
 
 use std::collections::BTreeMap;
 
+use crate::untrusted::Untrusted;
 use crate::verify::AssertsSpec;
 
 /// Folder of our own programs below `/workspace`. Files of a request there are replaced.
@@ -21,6 +22,8 @@ pub const REPORT_FD: i32 = 4;
 /// Bytes of a report that are read at most; a longer one counts as none.
 pub const REPORT_BYTES_MAX: usize = 16 << 20;
 
+const CACHE_MARK: &[u8] = b"rollcage-cache-1\n";
+const CACHE_BYTES_MAX: usize = 4 << 20;
 const WORKSPACE: &str = "/workspace";
 /// The module of both processes.
 const WIRE: [(&str, &str); 3] = [
@@ -28,16 +31,18 @@ const WIRE: [(&str, &str); 3] = [
     ("codec.py", include_str!("../harness/codec.py")),
     ("peer.py", include_str!("../harness/peer.py")),
 ];
+const START: &str = include_str!("../harness/start.py");
 const SOLUTION_HOST: &str = include_str!("../harness/solution_host.py");
 const JUDGE: &str = include_str!("../harness/judge.py");
 
 /// Our programs: name and text.
-pub(crate) const HARNESS_FILES: [(&str, &str); 5] = [
+pub(crate) const HARNESS_FILES: [(&str, &str); 6] = [
     WIRE[0],
     WIRE[1],
     WIRE[2],
     ("judge.py", JUDGE),
     ("solution_host.py", SOLUTION_HOST),
+    ("start.py", START),
 ];
 
 /// Files and command lines of both sandboxes.
@@ -67,34 +72,100 @@ pub fn plan_asserts(
     files: &BTreeMap<String, Vec<u8>>,
     nonce: &str,
 ) -> JudgePlan {
-    let ours = |name: &str| format!("{HARNESS_FOLDER}/{name}");
-    let wire = WIRE
-        .iter()
-        .map(|(name, text)| (ours(name), text.as_bytes().to_vec()));
     let below = format!("{HARNESS_FOLDER}/");
     let mut solution_files: BTreeMap<String, Vec<u8>> = (files.iter())
         .filter(|(path, _)| path.as_str() != HARNESS_FOLDER && !path.starts_with(&below))
         .map(|(path, bytes)| (path.clone(), bytes.clone()))
         .collect();
-    solution_files.extend(wire.clone());
-    solution_files.insert(ours("solution_host.py"), SOLUTION_HOST.into());
-    let mut judge_files: BTreeMap<String, Vec<u8>> = wire.collect();
-    judge_files.insert(ours("judge.py"), JUDGE.into());
+    solution_files.extend(harness(&["start.py", "solution_host.py"]));
+    let mut judge_files = harness(&["start.py", "judge.py"]);
     judge_files.insert(ours("task.bin"), task_bytes(spec, nonce));
-    let python = |program: &str| {
-        let program = format!("{WORKSPACE}/{HARNESS_FOLDER}/{program}");
-        ["python3", "-I", "-S", "-B", &program]
-            .map(str::to_owned)
-            .to_vec()
-    };
-    let mut solution_argv = python("solution_host.py");
+    let mut solution_argv = argv("solution");
     solution_argv.push(spec.file.clone());
     JudgePlan {
         solution_files,
         solution_argv,
         judge_files,
-        judge_argv: python("judge.py"),
+        judge_argv: argv("judge"),
     }
+}
+
+impl JudgePlan {
+    /// The same plan with the programs compiled before, in the same image.
+    #[must_use]
+    pub fn with_cache(mut self, cache: &HarnessCache) -> Self {
+        for files in [&mut self.solution_files, &mut self.judge_files] {
+            files.insert(ours("cache.bin"), cache.0.clone());
+        }
+        self
+    }
+}
+
+/// What to run in a pristine sandbox, without any file of a request, to compile our programs for
+/// its interpreter. Its standard output is for [`HarnessCache::from_output`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CachePlan {
+    /// Files of the sandbox: path below `/workspace` -> bytes.
+    pub files: BTreeMap<String, Vec<u8>>,
+    /// Command line.
+    pub argv: Vec<String>,
+}
+
+/// Plans the compiling.
+#[must_use]
+pub fn plan_cache() -> CachePlan {
+    let files = harness(&["start.py", "judge.py", "solution_host.py"]);
+    CachePlan {
+        files,
+        argv: argv("compile"),
+    }
+}
+
+/// Our programs as compiled code of one interpreter; another one ignores it. It may be kept for
+/// as long as the image's digest and this build stay the same.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HarnessCache(Vec<u8>);
+
+/// The output is no compiled code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the output of {bytes} bytes is not that of our compiling")]
+pub struct NotACache {
+    /// Its length.
+    pub bytes: usize,
+}
+
+impl HarnessCache {
+    /// Takes the output of a [`CachePlan`] run that exited with 0.
+    ///
+    /// # Errors
+    /// [`NotACache`] if it does not begin as it must, or is out of proportion.
+    pub fn from_output(output: &Untrusted<Vec<u8>>) -> Result<Self, NotACache> {
+        let bytes = output.inner();
+        if bytes.starts_with(CACHE_MARK) && bytes.len() <= CACHE_BYTES_MAX {
+            return Ok(Self(bytes.clone()));
+        }
+        Err(NotACache { bytes: bytes.len() })
+    }
+}
+
+fn ours(name: &str) -> String {
+    format!("{HARNESS_FOLDER}/{name}")
+}
+
+/// The module of both processes and the programs named.
+fn harness(programs: &[&str]) -> BTreeMap<String, Vec<u8>> {
+    let wire = WIRE.map(|(name, _)| name);
+    (HARNESS_FILES.iter())
+        .filter(|(name, _)| programs.contains(name) || wire.contains(name))
+        .map(|(name, text)| (ours(name), text.as_bytes().to_vec()))
+        .collect()
+}
+
+fn argv(task: &str) -> Vec<String> {
+    let program = format!("{WORKSPACE}/{HARNESS_FOLDER}/start.py");
+    ["python3", "-I", "-S", "-B", &program, task]
+        .map(str::to_owned)
+        .to_vec()
 }
 
 /// Whether files of a request lie where our own programs go.

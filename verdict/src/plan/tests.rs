@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{plan_asserts, touches_harness};
+use super::{HarnessCache, plan_asserts, plan_cache, touches_harness};
+use crate::untrusted::Untrusted;
 use crate::verify::AssertsSpec;
 
 fn spec() -> AssertsSpec {
@@ -43,7 +44,7 @@ fn expected_values_and_nonce_never_reach_the_solution() {
         !plan
             .solution_files
             .keys()
-            .any(|path| path.contains("judge"))
+            .any(|path| path.contains("judge.py"))
     );
 }
 
@@ -59,4 +60,16 @@ fn files_in_the_place_of_our_programs_are_replaced() {
     assert!(plan.solution_files.values().all(|bytes| bytes != b"evil"));
     assert!(plan.solution_files.contains_key(".rollcagex"));
     assert!(touches_harness(".rollcage/codec.py") && !touches_harness(".rollcagex"));
+}
+
+#[test]
+fn compiled_programs_are_taken_only_if_they_begin_as_ours() {
+    let cache = HarnessCache::from_output(&Untrusted::new(b"rollcage-cache-1\nxyz".to_vec()));
+    let plan = plan_asserts(&spec(), &BTreeMap::new(), "n").with_cache(&cache.expect("is one"));
+    assert!(plan.judge_files.contains_key(".rollcage/cache.bin"));
+    assert!(plan.solution_files.contains_key(".rollcage/cache.bin"));
+    for output in [b"".to_vec(), b"Traceback".to_vec(), vec![b'r'; 5 << 20]] {
+        HarnessCache::from_output(&Untrusted::new(output)).expect_err("is none");
+    }
+    assert_eq!(plan_cache().files.len(), 6);
 }

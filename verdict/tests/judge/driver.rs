@@ -9,8 +9,12 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
+use std::sync::OnceLock;
 
-use verdict::{AssertsSpec, Ended, Ending, Untrusted, Verdict, judge_asserts, plan_asserts};
+use verdict::{
+    AssertsSpec, Ended, Ending, HarnessCache, Untrusted, Verdict, judge_asserts, plan_asserts,
+    plan_cache,
+};
 
 const NONCE: &str = "nonce-of-the-test";
 /// Far above what any of these programs takes.
@@ -36,7 +40,10 @@ pub(crate) fn judge(
     spec: &AssertsSpec,
     files: &BTreeMap<String, Vec<u8>>,
 ) -> Verdict {
-    let plan = plan_asserts(spec, files, NONCE);
+    let mut plan = plan_asserts(spec, files, NONCE);
+    if let Some(cache) = cache(python) {
+        plan = plan.with_cache(cache);
+    }
     let folder = tempfile::tempdir().expect("a private folder");
     let solution_root = write_files(&folder.path().join("solution"), &plan.solution_files);
     let judge_root = write_files(&folder.path().join("judge"), &plan.judge_files);
@@ -82,6 +89,25 @@ pub(crate) fn judge(
             oom_kills: 0,
         },
     )
+}
+
+/// Our programs compiled once; `ROLLCAGE_TEST_NO_CACHE` = always from their text.
+fn cache(python: &str) -> Option<&'static HarnessCache> {
+    static CACHE: OnceLock<Option<HarnessCache>> = OnceLock::new();
+    let compile = || {
+        if std::env::var_os("ROLLCAGE_TEST_NO_CACHE").is_some() {
+            return None;
+        }
+        let plan = plan_cache();
+        let folder = tempfile::tempdir().expect("a private folder");
+        let root = write_files(folder.path(), &plan.files);
+        let output = shell(python, &plan.argv, &root, "0</dev/null")
+            .output()
+            .expect("compiles");
+        assert!(output.status.success(), "{output:?}");
+        Some(HarnessCache::from_output(&Untrusted::new(output.stdout)).expect("a cache"))
+    };
+    CACHE.get_or_init(compile).as_ref()
 }
 
 fn write_files(root: &Path, files: &BTreeMap<String, Vec<u8>>) -> PathBuf {

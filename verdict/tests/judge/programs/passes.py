@@ -73,3 +73,14 @@ assert os.path.sep=='/'
 try: undefined_name
 except NameError: pass
 else: assert False
+import asyncio
+assert asyncio.run(slow(4)) == 8
+async def _both():
+    return await asyncio.gather(slow(1), slow(2))
+assert asyncio.run(_both()) == [2, 4]
+try: asyncio.run(slow(-1))
+except ValueError as e: assert str(e) == 'negative'
+else: assert False
+p1 = Point(1, 2); p2 = copy.deepcopy(p1); p2.x = 5
+assert p1.x == 1 and p2.x == 5 and copy.copy(p1) == p1 and vars(p1) == {'x': 1, 'y': 2}
+assert documented.__doc__ == 'What it does.' and documented.__name__ == 'documented' and 'norm' in dir(p1)

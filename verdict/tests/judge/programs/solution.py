@@ -95,3 +95,11 @@ def peek(f):
         try: out.append((n, str(getattr(f,n))))
         except AttributeError as e: pass
     return out
+async def slow(x):
+    import asyncio
+    await asyncio.sleep(0)
+    if x < 0:
+        raise ValueError("negative")
+    return x * 2
+def documented():
+    """What it does."""
