@@ -1,1 +1,2 @@
-//! Integration tests live in `it/`.
+//! Integration tests live in `it/`, the program they run inside sandboxes in `probe/`. Nothing else
+//! is in this crate.

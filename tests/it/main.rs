@@ -1,0 +1,11 @@
+//! The one binary of integration tests: real programs through the real daemon, as root. Each module
+//! is a subject; `world` boots a private daemon and proves that nothing is left of it.
+
+#[cfg(test)]
+mod endings;
+#[cfg(test)]
+mod host;
+#[cfg(test)]
+mod skips;
+#[cfg(test)]
+mod world;
