@@ -39,22 +39,40 @@ pub(super) async fn tail(context: &Context, count: u64, follow: bool) -> Result<
 }
 
 async fn last_records(client: &Client, count: u64) -> Result<VecDeque<pb::AuditRecord>, Failure> {
-    let mut last = VecDeque::new();
     if count == 0 {
-        return Ok(last);
+        return Ok(VecDeque::new());
     }
     // The log may be long: its end is found by the checkpoint that closes it now.
-    let head = client.checkpoint_audit().await;
-    let from_seq = match head {
-        Ok(head) => head.seq.saturating_sub(count),
+    let end = match client.checkpoint_audit().await {
+        Ok(head) => head.seq,
         // Who may read but not sign reads from the start.
         Err(ClientError::Refused(_)) => 0,
         Err(error) => return Err(error.into()),
     };
+    let mut window = count;
+    loop {
+        let from_seq = end.saturating_sub(window);
+        let last = last_since(client, from_seq, count).await?;
+        let enough = u64::try_from(last.len()).unwrap_or(u64::MAX) >= count;
+        if enough || from_seq == 0 {
+            return Ok(last);
+        }
+        // Others' records stand between those that we may see.
+        window = window.saturating_mul(16);
+    }
+}
+
+async fn last_since(
+    client: &Client,
+    from_seq: u64,
+    count: u64,
+) -> Result<VecDeque<pb::AuditRecord>, Failure> {
     let request = pb::AuditQueryRequest {
         from_seq,
+        records_max: u64::MAX,
         ..pb::AuditQueryRequest::default()
     };
+    let mut last = VecDeque::new();
     let mut records = Box::pin(client.query_audit(request).await?);
     while let Some(record) = records.next().await {
         last.push_back(record?);

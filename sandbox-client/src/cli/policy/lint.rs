@@ -3,28 +3,21 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use policies::{Catalog, Document};
+use policies::{Catalog, Document, Finding, Severity};
 use serde::Serialize;
 use serde_json::json;
 
 use super::super::Context;
-use super::super::failure::{Failure, NEGATIVE};
+use super::super::failure::{Failure, NEGATIVE, chain};
+use super::super::terminal::{Color, Terminal};
 
 /// What was found about one document.
-#[derive(Debug, Default, Serialize, PartialEq, Eq)]
-pub(super) struct Report {
+#[derive(Debug, Serialize)]
+struct Report {
     file: String,
     usable: bool,
     policy_sha256: Option<String>,
     findings: Vec<Finding>,
-}
-
-#[derive(Debug, Serialize, PartialEq, Eq)]
-struct Finding {
-    field: String,
-    line: Option<u64>,
-    column: Option<u64>,
-    message: String,
 }
 
 /// Does it.
@@ -45,25 +38,39 @@ pub(super) fn lint(context: &Context, files: &[PathBuf]) -> Result<u8, Failure> 
         terminal.json_line(&json!(reports))?;
     } else {
         for report in &reports {
-            terminal.data(text_of(report).as_bytes())?;
+            terminal.data(text_of(terminal, report).as_bytes())?;
         }
     }
     Ok(if all_usable { 0 } else { NEGATIVE })
 }
 
-fn text_of(report: &Report) -> String {
+fn text_of(terminal: &Terminal, report: &Report) -> String {
     let file = &report.file;
     let mut text = String::new();
     for finding in &report.findings {
-        let place = match (finding.line, finding.column) {
-            (Some(line), Some(column)) => format!("{file}:{line}:{column}"),
-            _ => file.clone(),
+        let (color, weight) = match finding.severity {
+            Severity::Error => (Color::Red, "error"),
+            Severity::Warning => (Color::Yellow, "warning"),
+            Severity::Note => (Color::Bold, "note"),
         };
-        text.push_str(&format!("{place}: error: {}\n", finding.message));
+        let fix = match finding.fix.as_str() {
+            "" => String::new(),
+            fix if finding.message.contains(fix) => String::new(),
+            fix => format!("; {fix}"),
+        };
+        text.push_str(&format!(
+            "{file}:{}:{}: {}: {}{fix}\n",
+            finding.line,
+            finding.column,
+            terminal.paint(color, weight),
+            finding.message
+        ));
     }
-    if report.usable {
-        let digest = report.policy_sha256.as_deref().unwrap_or_default();
-        text.push_str(&format!("{file}: fine, sha256 {digest}\n"));
+    let digest = report.policy_sha256.as_deref().unwrap_or_default();
+    match (report.usable, report.findings.is_empty()) {
+        (true, true) => text.push_str(&format!("{file}: fine, sha256 {digest}\n")),
+        (true, false) => text.push_str(&format!("{file}: usable, sha256 {digest}\n")),
+        (false, _) => {}
     }
     text
 }
@@ -97,49 +104,35 @@ fn neighbours(file: &Path) -> Result<BTreeMap<String, String>, Failure> {
 
 /// Checks one document; `neighbours` that are right themselves may be extended by it.
 fn check(file: &Path, text: &str, neighbours: &BTreeMap<String, String>) -> Report {
-    let mut report = Report {
+    // A text that cannot be parsed extends nothing: its only finding is why.
+    let document = policies::parse(text).unwrap_or_default();
+    let (findings, policy_sha256) = match catalog_for(&document, neighbours) {
+        Ok(catalog) => {
+            let resolved = policies::resolve(&document, &catalog);
+            let sha256 = resolved.map(|policy| policy.sha256_hex()).ok();
+            (policies::lint(text, &catalog), sha256)
+        }
+        Err(error) => {
+            let finding = Finding {
+                severity: Severity::Error,
+                line: 1,
+                column: 1,
+                field: "extends".to_owned(),
+                message: chain(&error),
+                fix: "lint the extended document first".to_owned(),
+            };
+            (vec![finding], None)
+        }
+    };
+    let usable = findings
+        .iter()
+        .all(|finding| finding.severity != Severity::Error);
+    Report {
         file: file.display().to_string(),
-        ..Report::default()
-    };
-    let document = match policies::parse(text) {
-        Ok(document) => document,
-        Err(error) => {
-            report.findings.push(Finding {
-                field: error.field.clone(),
-                line: Some(error.line),
-                column: Some(error.column),
-                message: error.to_string(),
-            });
-            return report;
-        }
-    };
-    let mut finding = |field: &str, message: String| {
-        report.findings.push(Finding {
-            field: field.to_owned(),
-            line: None,
-            column: None,
-            message,
-        });
-    };
-    let catalog = match catalog_for(&document, neighbours) {
-        Ok(catalog) => catalog,
-        Err(error) => {
-            finding("extends", super::super::failure::chain(&error));
-            return report;
-        }
-    };
-    match policies::resolve::resolve_all(&document, &catalog) {
-        Ok(policy) => {
-            report.usable = true;
-            report.policy_sha256 = Some(policy.sha256_hex());
-        }
-        Err(errors) => {
-            for error in errors.iter() {
-                finding(error.field(), error.to_string());
-            }
-        }
+        usable,
+        policy_sha256: policy_sha256.filter(|_| usable),
+        findings,
     }
-    report
 }
 
 /// The built-in policies, with those neighbours that the document extends, directly or not.
