@@ -9,3 +9,11 @@ mod host;
 mod skips;
 #[cfg(test)]
 mod world;
+#[cfg(test)]
+mod batch;
+#[cfg(test)]
+mod data;
+#[cfg(test)]
+mod fields;
+#[cfg(test)]
+mod roles;
