@@ -103,6 +103,9 @@ struct Document {
     init: Option<PathBuf>,
     /// On SIGTERM running programs get this long to end, in milliseconds.
     drain_ms: u64,
+    /// Serve also where neither root nor user namespaces are to be had: the lowest grade of
+    /// confinement, which `doctor` and every manifest show.
+    accept_landlock_mode: bool,
     runs: RunsConfig,
     results: ResultsConfig,
     host_image: HostImageConfig,
@@ -129,6 +132,7 @@ impl Default for Document {
             launcher: None,
             init: None,
             drain_ms: 30_000,
+            accept_landlock_mode: false,
             runs: RunsConfig::default(),
             results: ResultsConfig::default(),
             host_image: HostImageConfig::default(),
@@ -143,14 +147,12 @@ impl Default for Document {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RunsConfig {
-    /// Sandboxes at once; 0: four for each CPU.
-    pub sandboxes_max: u32,
+    /// Sandboxes at once, at most 256; 0: two for each CPU, at least four.
+    pub sandboxes_max: u16,
     /// Runs that may wait for a place; beyond it requests get RESOURCE_EXHAUSTED.
     pub queue_len_max: u32,
     /// Items of one `RunBatch` that are taken in before the first is answered.
     pub batch_in_flight_max: u32,
-    /// Sum of the memory limits of all sandboxes at once, in bytes; 0: 80 % of the machine's memory.
-    pub memory_bytes_max: u64,
 }
 
 impl Default for RunsConfig {
@@ -159,7 +161,6 @@ impl Default for RunsConfig {
             sandboxes_max: 0,
             queue_len_max: 10_000,
             batch_in_flight_max: 256,
-            memory_bytes_max: 0,
         }
     }
 }
@@ -175,6 +176,9 @@ pub struct ResultsConfig {
     /// How much in all, in bytes; likewise.
     pub bytes_max: u64,
 }
+
+/// The launcher leases at most this many id ranges.
+pub const SANDBOXES_MAX: u16 = 256;
 
 /// Idempotency keys are kept this long, in milliseconds.
 pub const KEYS_KEPT_MS: u64 = 24 * 60 * 60 * 1000;
@@ -246,6 +250,8 @@ pub struct Config {
     pub init: Option<PathBuf>,
     /// Grace of running programs on SIGTERM, in milliseconds.
     pub drain_ms: u64,
+    /// Serve also in the lowest grade of confinement.
+    pub accept_landlock_mode: bool,
     /// How much at once.
     pub runs: RunsConfig,
     /// What is kept.
@@ -352,6 +358,7 @@ pub fn parse(
         launcher: document.launcher,
         init: document.init,
         drain_ms: document.drain_ms,
+        accept_landlock_mode: document.accept_landlock_mode,
         runs: document.runs,
         results: document.results,
         host_image: document.host_image,
@@ -388,6 +395,10 @@ fn check(config: &Config) -> Result<(), ConfigError> {
     }
     if config.runs.queue_len_max == 0 || config.runs.batch_in_flight_max == 0 {
         return refuse("runs.queue_len_max, runs.batch_in_flight_max", &0, "at least 1");
+    }
+    if config.runs.sandboxes_max > SANDBOXES_MAX {
+        let allowed = format!("0 to {SANDBOXES_MAX}: each leases 65,536 host ids");
+        return refuse("runs.sandboxes_max", &config.runs.sandboxes_max, &allowed);
     }
     if config.results.keep_ms < KEYS_KEPT_MS {
         let allowed = "at least 86400000 (24 h), for which idempotency keys are promised";

@@ -6,6 +6,7 @@
 pub mod audit_client;
 pub mod audit_writer;
 pub mod config;
+pub mod daemon;
 pub mod grpc;
 pub mod metrics;
 pub mod policy_set;
