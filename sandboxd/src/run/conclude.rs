@@ -137,7 +137,7 @@ fn usage_of(facts: &Facts, queue_ms: u64) -> Usage {
         cpu_user_ms: counters.cpu_user_us / 1000,
         cpu_system_ms: counters.cpu_system_us / 1000,
         cpu_throttled_ms: counters.cpu_throttled_us / 1000,
-        memory_peak_bytes: counters.memory_peak_bytes,
+        memory_peak_bytes: counters.memory_peak_bytes.max(facts.polled_peak_bytes),
         oom_kills: counters.oom_kills,
         pids_peak: counters.pids_peak,
         disk_bytes: disk.bytes,

@@ -75,6 +75,8 @@ pub(crate) struct Facts {
     pub problems: Vec<CollectProblem>,
     /// Use of the writable file system at the end.
     pub disk: Option<DiskUse>,
+    /// Highest memory that init saw where there is no memory cgroup, in bytes.
+    pub polled_peak_bytes: u64,
     /// The launcher's last word; `None` if there was none or nothing had been started.
     pub reaped: Option<Reaped>,
     /// The first fault of ours or the host's.

@@ -8,7 +8,7 @@ use std::io;
 use std::time::Duration;
 
 use confine::report::StepReport;
-use confine::wire::{CommandToken, FromInit};
+use confine::wire::{CommandToken, FromInit, PolledMemory};
 use verdict::ending::{Kill, KillCause, ProgramEnd, SandboxFault};
 
 use super::facts::{Facts, bounded};
@@ -268,10 +268,28 @@ impl Watch {
                 core_dumped,
             } => self.on_exited(command, (code, signal, core_dumped), now),
             FromInit::Denied { calls, suppressed } => self.facts.denials.note(calls, suppressed),
-            FromInit::Finished { disk, .. } => {
+            FromInit::Finished {
+                disk,
+                polled_memory,
+            } => {
                 self.facts.disk.get_or_insert(disk);
+                self.note_polled(polled_memory, now);
                 self.finishing(now);
             }
+        }
+    }
+
+    /// Where there is no memory cgroup, init itself watches the limit and kills for it.
+    fn note_polled(&mut self, polled: Option<PolledMemory>, now: Duration) {
+        let Some(polled) = polled else { return };
+        self.facts.polled_peak_bytes = polled.peak_bytes;
+        if polled.over {
+            // What ended the program came before the end, whenever it is told.
+            let rss_bytes = polled.peak_bytes;
+            self.facts.kills.push(Kill {
+                cause: KillCause::MemoryPolled { rss_bytes },
+                at_ms: self.facts.ran_ms(self.facts.ended_at.unwrap_or(now)),
+            });
         }
     }
 

