@@ -59,6 +59,12 @@ pub enum EndpointError {
         /// What was written.
         uri: String,
     },
+    /// Nothing would tell us whether the daemon is the right one.
+    #[error("`{uri}` needs --tls-ca, the certificate of the authority that signed the daemon's")]
+    NoAuthority {
+        /// What was written.
+        uri: String,
+    },
     /// Nothing would tell the daemon who we are.
     #[error("`{uri}` needs --tls-cert and --tls-key, or a token in --token-file")]
     NoIdentity {
@@ -71,7 +77,7 @@ impl Endpoint {
     /// Reads `unix:///path`, an absolute path, or `https://host:port`.
     ///
     /// # Errors
-    /// Another form, TCP without TLS, or TCP without anything that says who we are.
+    /// Another form, TCP without TLS, or TCP without anything that says who the two sides are.
     pub fn parse(uri: &str, credentials: Credentials) -> Result<Self, EndpointError> {
         let path = uri.strip_prefix("unix://").unwrap_or(uri);
         if path.starts_with('/') {
@@ -93,6 +99,11 @@ impl Endpoint {
         });
         if !has_port || authority.contains('/') {
             return Err(EndpointError::Form {
+                uri: uri.to_owned(),
+            });
+        }
+        if credentials.ca_pem.is_none() {
+            return Err(EndpointError::NoAuthority {
                 uri: uri.to_owned(),
             });
         }

@@ -2,6 +2,22 @@
 //! `rollcage` command built on it.
 //!
 //! It knows the contract (crate `proto`) and nothing of how a daemon confines or judges.
+//!
+//! ```no_run
+//! use sandbox_client::{Client, Endpoint, pb};
+//!
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! let client = Client::connect(&Endpoint::Unix("/run/rollcage/sandboxd.sock".into())).await?;
+//! let request = pb::RunRequest {
+//!     policy: "python".to_owned(),
+//!     argv: vec!["python3".to_owned(), "-c".to_owned(), "print(42)".to_owned()],
+//!     ..pb::RunRequest::default()
+//! };
+//! let result = client.run(request).await?;
+//! assert_eq!(result.stdout, b"42\n");
+//! # Ok(())
+//! # }
+//! ```
 
 pub mod cli;
 pub mod client;

@@ -1,8 +1,12 @@
 //! Which daemon a command talks to: a named one, a running one, or one of its own for its duration.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::Args;
+use nix::errno::Errno;
+use nix::fcntl::{Flock, FlockArg};
 
 use super::Context;
 use super::failure::Failure;
@@ -12,6 +16,13 @@ use crate::client::Client;
 use crate::embedded::Embedded;
 use crate::endpoint::{self, Credentials, Endpoint};
 use crate::env_vars;
+
+/// Whoever runs on a state folder locks this file in it, and writes its pid and socket there.
+const LOCK_FILE: &str = "lock";
+/// How long a daemon that holds the state folder and does not answer is waited for.
+const LOCK_DEADLINE: Duration = Duration::from_secs(20);
+/// How often it is asked.
+const LOCK_PERIOD: Duration = Duration::from_millis(50);
 
 /// Options that say which daemon, on every command.
 #[derive(Debug, Clone, Args)]
@@ -112,18 +123,28 @@ impl Session {
         {
             return Ok(Self::elsewhere(client));
         }
-        let state_dir = options.state_dir();
-        // One daemon a state folder: where another one holds it, that one is used.
-        if let Some(client) = holder_of(&state_dir).await {
-            return Ok(Self::of_our_state_dir(client, None));
-        }
-        match Embedded::start(&state_dir).await {
-            Ok(daemon) => Self::with_own(daemon).await,
-            // Another command may have started its daemon between our look and our start.
-            Err(error) => match holder_of(&state_dir).await {
-                Some(client) => Ok(Self::of_our_state_dir(client, None)),
-                None => Err(Failure::Embedded(error)),
-            },
+        Self::of_state_dir(&options.state_dir()).await
+    }
+
+    /// One daemon a state folder: the one that holds it is used, else one is started. Another
+    /// command's daemon may be about to come up or to end, which is waited for.
+    async fn of_state_dir(state_dir: &Path) -> Result<Self, Failure> {
+        let deadline = tokio::time::Instant::now() + LOCK_DEADLINE;
+        let mut ticks = tokio::time::interval(LOCK_PERIOD);
+        loop {
+            ticks.tick().await;
+            if let Some(client) = holder_of(state_dir).await {
+                return Ok(Self::of_our_state_dir(client, None));
+            }
+            let waits = tokio::time::Instant::now() < deadline;
+            if waits && is_locked(state_dir) {
+                continue;
+            }
+            match Embedded::start(state_dir).await {
+                Ok(daemon) => return Self::with_own(daemon).await,
+                Err(_another_was_first) if waits && is_locked(state_dir) => {}
+                Err(error) => return Err(Failure::Embedded(error)),
+            }
         }
     }
 
@@ -196,8 +217,18 @@ fn is_forbidden(socket: &Path) -> bool {
     outcome.is_err_and(|error| error.kind() == std::io::ErrorKind::PermissionDenied)
 }
 
+/// Whether a daemon holds the state folder, answering or not.
+fn is_locked(state_dir: &Path) -> bool {
+    let Ok(file) = File::open(state_dir.join(LOCK_FILE)) else {
+        return false;
+    };
+    // Shared and dropped at once: it keeps nobody out.
+    let locked = Flock::lock(file, FlockArg::LockSharedNonblock);
+    locked.is_err_and(|(_, errno)| errno == Errno::EWOULDBLOCK)
+}
+
 async fn holder_of(state_dir: &Path) -> Option<Client> {
-    let text = std::fs::read_to_string(state_dir.join("lock")).ok()?;
+    let text = std::fs::read_to_string(state_dir.join(LOCK_FILE)).ok()?;
     at_socket(&endpoint::socket_of_lock(&text)?).await
 }
 

@@ -4,6 +4,7 @@ use super::*;
 
 fn token() -> Credentials {
     Credentials {
+        ca_pem: Some(b"pem".to_vec()),
         token: Some("secret".to_owned()),
         ..Credentials::default()
     }
@@ -39,9 +40,21 @@ fn refuses_what_would_be_unsafe_or_unclear() {
     ] {
         assert!(matches!(parse(uri), EndpointError::Form { .. }), "{uri}");
     }
+    let anonymous = Credentials {
+        token: None,
+        ..token()
+    };
     assert!(matches!(
-        Endpoint::parse("https://box:1", Credentials::default()),
+        Endpoint::parse("https://box:1", anonymous),
         Err(EndpointError::NoIdentity { .. })
+    ));
+    let of_anybody = Credentials {
+        ca_pem: None,
+        ..token()
+    };
+    assert!(matches!(
+        Endpoint::parse("https://box:1", of_anybody),
+        Err(EndpointError::NoAuthority { .. })
     ));
 }
 
