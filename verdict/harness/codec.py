@@ -271,8 +271,13 @@ class Decoder:
 
     def get_set(self):
         value = self.register(set())
-        value.update(self.items())
+        fill(value, self.items())
         return value
+
+    def get_frozenset(self):
+        value = set()
+        fill(value, self.items())
+        return frozenset(value)
 
     def get_reference(self):
         return self.objects[self.u32()]
@@ -355,7 +360,7 @@ GET = {
     105: lambda d: I64.unpack(d.take(8))[0], 73: Decoder.get_int, 100: Decoder.get_float,
     99: lambda d: complex(d.get_float(), d.get_float()), 115: Decoder.get_str,
     98: lambda d: bytes(d.take(d.u32())), 66: lambda d: d.register(bytearray(d.take(d.u32()))),
-    116: lambda d: tuple(d.items()), 90: lambda d: frozenset(d.items()),
+    116: lambda d: tuple(d.items()), 90: Decoder.get_frozenset,
     114: lambda d: range(*d.items()), 58: lambda d: slice(*d.items()), 101: lambda d: ...,
     110: lambda d: NotImplemented, 108: Decoder.get_list, 109: Decoder.get_dict,
     83: Decoder.get_set, 82: Decoder.get_reference, 76: lambda d: d.get_packed("q"),

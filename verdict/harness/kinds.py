@@ -191,14 +191,23 @@ def unchanged(old, new):
     return len(old) == len(new) and all(a is b for a, b in zip(old, new))
 
 
+def fill(value, items):
+    """Fills a set so that, where that is possible, it is walked in the order of the original: the
+    order depends on the size of its table, which depends on how it was filled."""
+    value.clear()
+    value.update(items)
+    if len(items) <= 64 and not all(a is b for a, b in zip(value, items)):
+        value.clear()
+        value.update(frozenset(items))
+
+
 def restore(value, new):
     """Puts new content into the same container."""
     kind = type(value)
     if kind is list or kind is bytearray:
         value[:] = new
     elif kind is set:
-        value.clear()
-        value.update(new)
+        fill(value, new)
     elif kind is dict or dict in kind.__mro__:
         value.clear()
         for position in range(0, len(new), 2):

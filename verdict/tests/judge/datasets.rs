@@ -91,15 +91,15 @@ fn judge_all(name: &str, python: &str, tasks: &[(Task, bool)]) {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-#[test]
-fn humaneval_agrees_with_the_truth() {
-    let Some(lines) = lines("humaneval", "HumanEval.jsonl", 230) else {
+/// A set of tasks in the shape of HumanEval: prompt, body, `check(candidate)`.
+fn humaneval_shaped(set: &str, file: &str, cases: usize) {
+    let Some(lines) = lines(set, file, cases) else {
         return;
     };
     let Some(python) = python_or_skip(2 * lines.len()) else {
         return;
     };
-    let truth = truth("humaneval");
+    let truth = truth(set);
     let mut tasks = Vec::new();
     for line in &lines {
         let id = text(line, "task_id");
@@ -108,8 +108,9 @@ fn humaneval_agrees_with_the_truth() {
             text(line, "test"),
             text(line, "entry_point")
         );
+        let file = "solution.py".to_owned();
         let spec = AssertsSpec {
-            file: "solution.py".to_owned(),
+            file,
             code,
             ..AssertsSpec::default()
         };
@@ -118,10 +119,10 @@ fn humaneval_agrees_with_the_truth() {
             ("    pass\n", false),
         ];
         for (body, expected) in bodies {
-            let solution = format!("{}{body}", text(line, "prompt"));
+            let (id, solution) = (id.to_owned(), format!("{}{body}", text(line, "prompt")));
             tasks.push((
                 Task {
-                    id: id.to_owned(),
+                    id,
                     solution,
                     spec: spec.clone(),
                 },
@@ -129,7 +130,18 @@ fn humaneval_agrees_with_the_truth() {
             ));
         }
     }
-    judge_all("humaneval", &python, &tasks);
+    judge_all(set, &python, &tasks);
+}
+
+#[test]
+fn humaneval_agrees_with_the_truth() {
+    humaneval_shaped("humaneval", "HumanEval.jsonl", 230);
+}
+
+/// Eleven of its references are wrong, and must be found so.
+#[test]
+fn mbpp_full_agrees_with_the_truth() {
+    humaneval_shaped("mbpp_full", "mbpp_release_v1.jsonl", 1338);
 }
 
 #[test]
