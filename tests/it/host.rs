@@ -2,8 +2,10 @@
 //! seen any more. It looks, and changes nothing.
 
 use std::collections::BTreeSet;
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+
+use nix::fcntl::{Flock, FlockArg};
 
 /// One process of the host.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,6 +54,18 @@ pub(crate) fn descendants(pid: i32) -> Vec<Process> {
         }
     }
     all.into_iter().filter(|one| family.contains(&one.pid)).collect()
+}
+
+/// Starts and ends of daemons of several tests come one after another: what is left of one is
+/// looked at before the next may clean it up.
+pub(crate) fn take_turn() -> Flock<File> {
+    let path = std::env::temp_dir().join("rollcage-it.lock");
+    let file = File::options().create(true).truncate(false).write(true).open(path);
+    let file = file.expect("open the lock of the tests");
+    match Flock::lock(file, FlockArg::LockExclusive) {
+        Ok(turn) => turn,
+        Err((_, errno)) => panic!("lock the tests' lock: {errno}"),
+    }
 }
 
 /// Host ids of one launcher, and the first one: `launcher/src/instance.rs`.
@@ -110,7 +124,18 @@ impl Instance {
         processes().into_iter().filter(|process| leased.contains(&process.uid)).collect()
     }
 
-    /// What is left of it; empty after an orderly end.
+    /// What is left of it after its end. Looked at under its own lock, so that no other launcher has
+    /// its number meanwhile.
+    pub(crate) fn leftovers_at_end(&self) -> Vec<String> {
+        let Ok(file) = File::open(&self.lock) else { return self.leftovers() };
+        match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
+            Ok(_held) => self.leftovers(),
+            // Another launcher has the number already: it swept before it took it.
+            Err(_) => Vec::new(),
+        }
+    }
+
+    /// What there is of it; nothing after an orderly end.
     pub(crate) fn leftovers(&self) -> Vec<String> {
         let mut left = Vec::new();
         let groups = self.groups();

@@ -2,7 +2,11 @@
 //! is a subject; `world` boots a private daemon and proves that nothing is left of it.
 
 #[cfg(test)]
+mod boundary;
+#[cfg(test)]
 mod endings;
+#[cfg(test)]
+mod escape;
 #[cfg(test)]
 mod host;
 #[cfg(test)]
@@ -17,3 +21,11 @@ mod data;
 mod fields;
 #[cfg(test)]
 mod roles;
+#[cfg(test)]
+mod audit;
+#[cfg(test)]
+mod leaks;
+#[cfg(test)]
+mod wait;
+#[cfg(test)]
+mod kill9;

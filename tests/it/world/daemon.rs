@@ -11,11 +11,11 @@ use std::sync::mpsc::{self, Receiver};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use nix::fcntl::{FcntlArg, FdFlag, Flock, FlockArg, OFlag, fcntl};
+use nix::fcntl::{FcntlArg, FdFlag, OFlag, fcntl};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use crate::host::Instance;
+use crate::host::{Instance, take_turn};
 use crate::skips;
 
 const READY_MAX: Duration = Duration::from_secs(30);
@@ -104,37 +104,13 @@ impl Daemon {
         if self.log_ended.recv_timeout(LOG_END_MAX).is_err() {
             problems.push("a process of the daemon still holds its log".to_owned());
         }
-        problems.extend(self.instance_leftovers());
+        problems.extend(self.instance.leftovers_at_end());
         let log = self.log();
         problems.extend(log_problems(&log, allowed_log));
         if !problems.is_empty() {
             problems.push(format!("the daemon's log:\n{log}"));
         }
         problems
-    }
-
-    /// Looked at under the instance's own lock, so that no other daemon has its number meanwhile.
-    fn instance_leftovers(&self) -> Vec<String> {
-        let Ok(file) = File::open(&self.instance.lock) else {
-            return self.instance.leftovers();
-        };
-        match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
-            Ok(_held) => self.instance.leftovers(),
-            // Another daemon has the number already: it took over nothing but an empty place.
-            Err(_) => Vec::new(),
-        }
-    }
-}
-
-/// Starts and ends of daemons of several tests come one after another: what is left of one is
-/// looked at before the next may clean it up.
-fn take_turn() -> Flock<File> {
-    let path = std::env::temp_dir().join("rollcage-it.lock");
-    let file = File::options().create(true).truncate(false).write(true).open(path);
-    let file = file.expect("open the lock of the tests");
-    match Flock::lock(file, FlockArg::LockExclusive) {
-        Ok(turn) => turn,
-        Err((_, errno)) => panic!("lock the tests' lock: {errno}"),
     }
 }
 

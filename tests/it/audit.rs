@@ -1,0 +1,201 @@
+//! The audit log of a session: whole, attested by the launcher, written before each reply, out of
+//! the API's reach; and `rollcage audit verify`, which sees every change of it.
+
+mod tampering;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::{Value, json};
+
+use crate::batch;
+use crate::host;
+use crate::world::{World, message, shell};
+
+/// Users of the daemon's parts, as `deploy/sandboxd.toml` has them.
+const API: u32 = 64_810;
+const AUDIT: u32 = 64_811;
+
+/// One session: runs that end in many ways, judged and not, and one that is refused.
+fn session(world: &World) -> BTreeMap<String, Value> {
+    let asserts = json!({ "kind": "asserts", "file": "s.py", "code": "assert f() == 1" });
+    let judged = |id: &str, body: &str, argv: Value| {
+        let files = json!({ "s.py": format!("def f(): return {body}\n") });
+        json!({ "id": id, "policy": "python", "files": files, "argv": argv, "verify": asserts })
+    };
+    let plain = |id: &str, code: &str, limits: Value| {
+        json!({ "id": id, "policy": "shell", "argv": ["sh", "-c", code], "limits": limits })
+    };
+    let mut requests = vec![
+        judged("right", "1", json!([])),
+        judged("wrong", "2", json!(["python3", "s.py"])),
+        plain("slow", "sleep 60", json!({ "wall_ms_max": 300 })),
+        plain("killed", "kill -9 $$", json!({})),
+        plain("refused", "true", json!({ "pids_max": 1_000_000 })),
+        plain("gone", "exec /nowhere/at/all", json!({})),
+    ];
+    for number in 0..20 {
+        let code = format!("echo {number}; exit {}", number % 3);
+        requests.push(plain(&format!("plain-{number}"), &code, json!({})));
+    }
+    batch::run(world, &requests)
+}
+
+/// All records, in order.
+pub(super) fn records(world: &World) -> Vec<Value> {
+    let mut segments: Vec<PathBuf> = fs::read_dir(world.state_dir().join("audit"))
+        .expect("the log's folder")
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.extension().is_some_and(|ending| ending == "jsonl"))
+        .collect();
+    segments.sort();
+    let text: String =
+        segments.iter().map(|path| fs::read_to_string(path).expect("a segment")).collect();
+    text.lines().map(|line| serde_json::from_str(line).expect("a record is JSON")).collect()
+}
+
+/// `SEQ:SHA256` of a result.
+pub(super) fn receipt(result: &Value) -> String {
+    let (seq, sha256) = (&result["audit"]["seq"], &result["audit"]["sha256"]);
+    format!("{seq}:{}", sha256.as_str().expect("a receipt"))
+}
+
+#[test]
+fn every_result_has_its_records_and_every_sandbox_its_attestations() {
+    const TEST: &str = "audit::every_result_has_its_records_and_every_sandbox_its_attestations";
+    let Some(world) = World::start(TEST) else { return };
+    let results = session(&world);
+    let records = records(&world);
+    let by_seq: BTreeMap<u64, &Value> =
+        records.iter().map(|record| (record["seq"].as_u64().expect("a number"), record)).collect();
+    let of = |event: &str, run: &str| -> Vec<&Value> {
+        let is = |record: &&Value| record["event"] == event && record["run_id"] == run;
+        records.iter().filter(is).collect()
+    };
+    let mut receipts = Vec::new();
+    for (id, result) in &results {
+        if id == "refused" {
+            assert!(result["error"].is_object(), "{result}");
+            continue;
+        }
+        // The receipt is that of the record of this very run's end.
+        let seq = result["audit"]["seq"].as_u64().expect("a receipt");
+        let end = by_seq[&seq];
+        let run = result["run_id"].as_str().expect("a run id");
+        assert_eq!((&end["event"], &end["run_id"]), (&json!("run_ended"), &json!(run)), "{id}");
+        assert_eq!(end["sha256"], result["audit"]["sha256"], "{id}");
+        assert_eq!(end["data"]["ending"]["kind"], result["ending"]["kind"], "{id}");
+        assert_eq!(end["data"]["verdict"]["outcome"], result["verdict"]["outcome"], "{id}");
+        assert_eq!(end["principal"], "uid:0", "{id}");
+        for event in ["run_admitted", "run_ended"] {
+            assert_eq!(of(event, run).len(), 1, "{id}: {event}");
+        }
+        // What was asked for, made, reaped: each sandbox in this order.
+        let mut expected = if result["verdict"]["tests"].as_array().is_some_and(|t| !t.is_empty()) { 2 } else { 1 };
+        expected += usize::from(id == "wrong");
+        let requested = of("sandbox_requested", run);
+        assert_eq!(requested.len(), expected, "{id}: {requested:?}");
+        for request in requested {
+            let sandbox = &request["sandbox_id"];
+            let story: Vec<&Value> =
+                records.iter().filter(|record| record["sandbox_id"] == *sandbox).collect();
+            let at = |event: &str| {
+                let mut found = story.iter().filter(|record| record["event"] == event);
+                let record = found.next().unwrap_or_else(|| panic!("{id}: {sandbox} was never {event}"));
+                assert!(found.next().is_none(), "{id}: {sandbox} was twice {event}");
+                assert_eq!(record["source"], "launcher", "{id}: {event}");
+                record["seq"].as_u64()
+            };
+            assert!(request["seq"].as_u64() < at("sandbox_spawned"), "{id}");
+            assert!(at("sandbox_spawned") < at("sandbox_reaped"), "{id}");
+            assert!(at("sandbox_reaped") < Some(seq), "{id}: its end is told before it was reaped");
+        }
+        receipts.push(receipt(result));
+    }
+    // Nothing was started behind the records.
+    let ids = |event: &str| -> BTreeSet<String> {
+        let of = records.iter().filter(|record| record["event"] == event);
+        of.map(|record| record["sandbox_id"].to_string()).collect()
+    };
+    assert_eq!(ids("sandbox_requested"), ids("sandbox_spawned"));
+
+    let mut arguments = vec!["audit", "verify", "--json"];
+    for receipt in &receipts {
+        arguments.extend(["--receipt", receipt]);
+    }
+    let report = world.cli(&arguments);
+    let report = report.ended(0).json();
+    assert_eq!(report["receipts_found"], json!(receipts.len()), "{report}");
+    println!("{} results, {} records, all in place", receipts.len(), records.len());
+}
+
+#[test]
+fn the_api_cannot_write_the_log() {
+    const TEST: &str = "audit::the_api_cannot_write_the_log";
+    let Some(world) = World::start(TEST) else { return };
+    world.run(&shell("true")).exited(0);
+    // Who they are: the API and the audit writer are no root, and not each other.
+    let family = host::descendants(world.pid());
+    let api = family.iter().find(|process| process.pid == world.pid()).expect("the API");
+    let writer = family.iter().find(|process| process.command_line.contains("audit-writer"));
+    assert_eq!((api.uid, writer.expect("the audit writer").uid), (API, AUDIT), "{family:?}");
+
+    let folder = world.state_dir().join("audit");
+    let log = folder.join("00000001.jsonl");
+    let before = fs::read(&log).expect("the log");
+    let owner = fs::metadata(&log).expect("the log");
+    assert_eq!((owner.uid(), owner.gid(), owner.mode() & 0o777), (AUDIT, API, 0o640));
+
+    let as_api = |code: &str| {
+        let status = Command::new("/bin/sh").args(["-c", code]).uid(API).gid(API).current_dir(&folder).status();
+        status.expect("a shell").success()
+    };
+    // The control: it reads it, as it does for those who ask it.
+    assert!(as_api("read line < 00000001.jsonl && test -r head.json -a -r key.pub"));
+    for act in [
+        "echo x >> 00000001.jsonl",
+        ": > 00000001.jsonl",
+        "rm -f 00000001.jsonl",
+        "mv 00000001.jsonl x",
+        "chmod 666 00000001.jsonl",
+        "echo x > 00000002.jsonl",
+        "echo x > head.json",
+        "rm -f head.json",
+        "cat key.pem",
+        "mv ../audit ../other",
+        "rm -rf ../audit",
+    ] {
+        assert!(!as_api(&format!("{{ {act}; }} 2>/dev/null")), "the API's user may: {act}");
+    }
+    let after = fs::read(&log).expect("the log is still there");
+    assert!(after.starts_with(&before));
+    world.cli(&["audit", "verify"]).ended(0);
+}
+
+#[test]
+fn no_result_comes_before_its_record() {
+    const TEST: &str = "audit::no_result_comes_before_its_record";
+    let Some(world) = World::start(TEST) else { return };
+    let family = host::descendants(world.pid());
+    let writer = family.iter().find(|process| process.command_line.contains("audit-writer"));
+    let writer = Pid::from_raw(writer.expect("the audit writer").pid);
+    let client = world.client();
+    let request = message(&shell("echo done"));
+    world.wait(async {
+        client.run(request.clone()).await.expect("a result");
+        kill(writer, Signal::SIGSTOP).expect("stop the audit writer");
+        let mut run = Box::pin(client.run(request));
+        let early = tokio::time::timeout(Duration::from_millis(1_500), &mut run).await;
+        kill(writer, Signal::SIGCONT).expect("let it go on");
+        assert!(early.is_err(), "a result without its record: {early:?}");
+        let result = run.await.expect("a result, now that it is recorded");
+        assert_eq!(result.stdout, b"done\n");
+    });
+}
