@@ -49,7 +49,7 @@ fn session(world: &World) -> BTreeMap<String, Value> {
 }
 
 /// All records, in order.
-pub(super) fn records(world: &World) -> Vec<Value> {
+pub(crate) fn records(world: &World) -> Vec<Value> {
     let mut segments: Vec<PathBuf> = fs::read_dir(world.state_dir().join("audit"))
         .expect("the log's folder")
         .map(|entry| entry.expect("an entry").path())

@@ -137,6 +137,13 @@ impl World {
         daemon.instance.clone()
     }
 
+    /// Waits for the end of a daemon that was killed, or lost a process of its own.
+    pub(crate) fn crashed(&mut self) -> Instance {
+        let daemon = self.daemon.take().expect("a running daemon");
+        daemon.wait_for_end();
+        daemon.instance.clone()
+    }
+
     /// Lets log lines of level WARN or ERROR pass that hold `part`.
     pub(crate) fn allow_log(&self, part: &str) {
         self.allowed_log.borrow_mut().push(part.to_owned());

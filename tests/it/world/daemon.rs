@@ -84,6 +84,13 @@ impl Daemon {
         ended.expect("wait for the daemon");
     }
 
+    /// Waits for its own end, whatever that is.
+    pub(super) fn wait_for_end(&self) {
+        let ended = self.ended.recv_timeout(END_MAX);
+        let ended = ended.unwrap_or_else(|_late| panic!("it does not end:\n{}", self.log()));
+        ended.expect("wait for the daemon");
+    }
+
     /// Ends it in order. Gives everything that is wrong afterwards.
     pub(super) fn terminate(&mut self, allowed_log: &[String]) -> Vec<String> {
         let _turn = take_turn();

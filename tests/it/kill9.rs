@@ -1,0 +1,222 @@
+//! The daemon killed at random moments under load, fifty times, each followed by a start: what was
+//! left is cleaned up, every result that was given stands in the log, and none is invented.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use sandbox_client::{Client, pb};
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
+
+use crate::audit;
+use crate::host::{self, Instance};
+use crate::wait;
+use crate::world::{World, message};
+
+const ROUNDS: u64 = 50;
+/// Runs at once.
+const LOAD: u64 = 6;
+/// Nothing of a dead daemon is left this long after the next one is ready.
+const DEADLINE: Duration = Duration::from_secs(10);
+
+/// Numbers that look random, from a seed that is printed.
+struct Random(u64);
+
+impl Random {
+    /// Seeded by `ROLLCAGE_TEST_SEED`, else by the clock.
+    fn seeded() -> Self {
+        let given = std::env::var("ROLLCAGE_TEST_SEED").ok().and_then(|text| text.parse().ok());
+        let seed = given.unwrap_or_else(|| {
+            let now = std::time::SystemTime::UNIX_EPOCH.elapsed().expect("a clock");
+            u64::from(now.subsec_nanos()) + now.as_secs()
+        });
+        println!("ROLLCAGE_TEST_SEED={seed}");
+        Self(seed.max(1))
+    }
+
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % bound
+    }
+}
+
+/// One of the runs of the load. Its id tells what its result may be.
+fn request(round: u64, worker: u64, number: u64) -> Value {
+    let id = |kind: &str| format!("{kind}-{round}-{worker}-{number}");
+    let judged = |kind: &str, body: &str| {
+        json!({
+            "id": id(kind), "policy": "python", "argv": [],
+            "files": { "s.py": format!("def f(): return {body}\n") },
+            "verify": { "kind": "asserts", "file": "s.py", "code": "assert f() == 1" },
+        })
+    };
+    let plain = |kind: &str, code: &str| {
+        json!({
+            "id": id(kind), "policy": "shell", "argv": ["sh", "-c", code],
+            "limits": { "wall_ms_max": 3_000 }, "idempotency_key": id(kind),
+        })
+    };
+    match (worker + number) % 6 {
+        0 => plain("zero", "true"),
+        1 => plain("seven", "exit 7"),
+        2 => judged("right", "1"),
+        3 => judged("wrong", "2"),
+        4 => plain("long", "setsid sleep 60 & sleep 60"),
+        _ => plain("forks", "for i in 1 2 3 4 5; do sleep 60 & done; kill -9 $$"),
+    }
+}
+
+/// Whether a result is one that this request can have: its own, or the host's fault.
+fn is_possible(result: &pb::RunResult) -> bool {
+    let ending = result.ending.as_ref().expect("an ending");
+    let verdict = result.verdict.as_ref().expect("a verdict");
+    let kind = result.id.split('-').next().unwrap_or_default();
+    if matches!(ending.kind(), pb::EndingKind::SandboxFailed | pb::EndingKind::Cancelled) {
+        let unscored = matches!(verdict.outcome(), pb::Outcome::InfraError | pb::Outcome::Unjudged);
+        return unscored && verdict.reward.is_none();
+    }
+    let outcome = verdict.outcome();
+    match kind {
+        "zero" => ending.code == Some(0),
+        "seven" => ending.code == Some(7),
+        // The judge may have met the host's fault where the solution did not.
+        "right" => matches!(outcome, pb::Outcome::Passed | pb::Outcome::InfraError),
+        "wrong" => matches!(outcome, pb::Outcome::Failed | pb::Outcome::InfraError),
+        "long" => ending.kind() == pb::EndingKind::WallTimeUp,
+        "forks" => ending.signal == Some(9),
+        _ => false,
+    }
+}
+
+/// Runs one request after the other until the daemon is gone. Gives what it answered.
+async fn load(client: Client, round: u64, worker: u64) -> Vec<pb::RunResult> {
+    let mut results = Vec::new();
+    for number in 0.. {
+        match client.run(message(&request(round, worker, number))).await {
+            Ok(result) => results.push(result),
+            Err(_gone) => break,
+        }
+    }
+    results
+}
+
+/// Which process is killed, and how the daemon ends by it.
+fn victim(world: &World, random: &mut Random) -> (&'static str, i32) {
+    let family = host::descendants(world.pid());
+    let of = |part: &str| {
+        let found = family.iter().find(|process| process.command_line.contains(part));
+        found.map(|process| process.pid)
+    };
+    match random.below(10) {
+        0 | 1 => ("launcher", world.instance().launcher_pid),
+        2 => ("audit writer", of("audit-writer").expect("the audit writer")),
+        _ => ("api", world.pid()),
+    }
+}
+
+/// One round: load, a kill, the end. Gives results and the dead instance.
+fn round(world: &mut World, number: u64, random: &mut Random) -> (Vec<pb::RunResult>, Instance) {
+    let client = world.client();
+    let delay = Duration::from_millis(random.below(450));
+    let (name, pid) = victim(world, random);
+    let results = world.wait(async {
+        let mut workers = JoinSet::new();
+        for worker in 0..LOAD {
+            workers.spawn(load(client.clone(), number, worker));
+        }
+        tokio::time::sleep(delay).await;
+        kill(Pid::from_raw(pid), Signal::SIGKILL).expect("kill it");
+        drop(client);
+        let all = tokio::time::timeout(Duration::from_secs(30), workers.join_all()).await;
+        all.expect("every call ends when the daemon does").concat()
+    });
+    let instance = world.crashed();
+    println!("round {number}: {name} killed after {} ms, {} results", delay.as_millis(), results.len());
+    (results, instance)
+}
+
+#[test]
+fn fifty_kills_leave_nothing_and_no_result_is_invented() {
+    const TEST: &str = "kill9::fifty_kills_leave_nothing_and_no_result_is_invented";
+    let Some(mut world) = World::start(TEST) else { return };
+    let mut random = Random::seeded();
+    let start = Instant::now();
+    let mut results = Vec::new();
+    for number in 0..ROUNDS {
+        let (given, dead) = round(&mut world, number, &mut random);
+        results.extend(given);
+        world.boot();
+        is_clean(&world, &dead, number);
+    }
+    for result in &results {
+        assert!(is_possible(result), "an invented result: {result:?}");
+    }
+    let recorded = recorded(&world, &results);
+    again(&world, &recorded);
+    println!(
+        "{ROUNDS} kills in {:.1} s, {} results given, {} runs admitted",
+        start.elapsed().as_secs_f64(),
+        results.len(),
+        recorded.len()
+    );
+    // The last start tells what the last kill left.
+    world.allow_log("runs were active when the daemon ended before");
+    world.stop();
+}
+
+/// Nothing of the dead daemon is left, and nothing of a sandbox under the new one.
+fn is_clean(world: &World, dead: &Instance, number: u64) {
+    let (left, waited) = wait::until(DEADLINE, &Vec::<String>::new(), || {
+        let own = world.instance();
+        let mut left = if own.number == dead.number { Vec::new() } else { dead.leftovers() };
+        left.extend(own.sandbox_groups().iter().map(|group| format!("group {}", group.display())));
+        left.extend(own.leased_processes().iter().map(|process| format!("{process:?}")));
+        left
+    });
+    assert!(left.is_empty(), "round {number}: left after {waited:?}:\n{}", left.join("\n"));
+}
+
+/// Every result that was given stands in the log, which holds. Gives how often each id was admitted.
+fn recorded(world: &World, results: &[pb::RunResult]) -> BTreeMap<String, usize> {
+    let records = audit::records(world);
+    let ends: BTreeMap<u64, &Value> = records
+        .iter()
+        .filter(|record| record["event"] == "run_ended")
+        .map(|record| (record["seq"].as_u64().expect("a number"), record))
+        .collect();
+    for result in results {
+        let receipt = result.audit.as_ref().expect("a receipt");
+        let end = ends.get(&receipt.seq).unwrap_or_else(|| panic!("no record of {result:?}"));
+        assert_eq!(end["sha256"], json!(receipt.sha256), "{result:?}");
+        assert_eq!(end["run_id"], json!(result.run_id));
+    }
+    let verified = world.cli(&["audit", "verify"]);
+    println!("{}", verified.ended(0).stdout().trim_end());
+    let mut admitted: BTreeMap<String, usize> = BTreeMap::new();
+    for record in records.iter().filter(|record| record["event"] == "run_admitted") {
+        *admitted.entry(record["data"]["id"].as_str().expect("an id").to_owned()).or_default() += 1;
+    }
+    admitted
+}
+
+/// The same keys once more: what was begun is never run a second time.
+fn again(world: &World, admitted: &BTreeMap<String, usize>) {
+    assert!(admitted.values().all(|count| *count == 1), "run twice: {admitted:?}");
+    let keyed: Vec<&String> = admitted.keys().filter(|id| id.starts_with("seven-")).collect();
+    let mut kinds: BTreeSet<String> = BTreeSet::new();
+    for id in keyed.iter().take(20) {
+        let numbers: Vec<u64> =
+            id.split('-').skip(1).map(|number| number.parse().expect("a number")).collect();
+        let outcome = world.run(&request(numbers[0], numbers[1], numbers[2]));
+        assert_eq!(&outcome.result.id, *id);
+        assert!(is_possible(&outcome.result), "{outcome:?}");
+        kinds.insert(outcome.ending.kind().to_owned());
+    }
+    let after = recorded(world, &[]);
+    assert_eq!(&after, admitted, "a key of a run that was begun ran it again");
+    println!("{} keys asked again, none ran again: {kinds:?}", keyed.len().min(20));
+}
