@@ -2,7 +2,11 @@
 //! is a subject; `world` boots a private daemon and proves that nothing is left of it.
 
 #[cfg(test)]
+mod bad_input;
+#[cfg(test)]
 mod boundary;
+#[cfg(test)]
+mod cli;
 #[cfg(test)]
 mod endings;
 #[cfg(test)]

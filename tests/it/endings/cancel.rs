@@ -109,7 +109,7 @@ fn interrupting_the_command_cancels_its_run() {
     assert_eq!(output.status.code(), Some(130), "{stderr}");
     assert!(stderr.contains("cancel"), "{stderr}");
     assert!(world.instance().leased_processes().is_empty());
-    let runs = world.cli(&["ps", "--json"]);
+    let runs = world.cli(&["ps", "-a", "--json"]);
     assert!(runs.ended(0).stdout().contains("cancelled"), "{}", runs.stdout());
 }
 
