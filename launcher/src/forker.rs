@@ -84,6 +84,8 @@ impl Forker {
 
 fn serve(socket: &OwnedFd, init: &OwnedFd) -> Result<()> {
     confine::sys::process::die_with_parent().context("die with the launcher")?;
+    // Above the two descriptors that pid 1 is given, which would overwrite it in the child.
+    let init = &raise(init.as_fd()).context("move the descriptor of sandbox-init")?;
     while let Some((request, fds)) = packet::receive::<CloneRequest>(socket.as_fd(), false)? {
         let token = request.token;
         let (step, errno) = match clone_one(socket, init, &request, fds) {
