@@ -51,7 +51,9 @@ impl Surroundings {
         }
         let state = self.xdg_state_home.clone();
         let state = state.or_else(|| Some(self.home.as_ref()?.join(".local/state")));
-        state.unwrap_or_else(|| PathBuf::from(format!("/tmp/rollcage-{}", self.uid))).join("rollcage")
+        state
+            .unwrap_or_else(|| PathBuf::from(format!("/tmp/rollcage-{}", self.uid)))
+            .join("rollcage")
     }
 
     /// `/run/rollcage`, or a folder in the XDG runtime folder of an ordinary user.
@@ -185,7 +187,11 @@ pub const KEYS_KEPT_MS: u64 = 24 * 60 * 60 * 1000;
 
 impl Default for ResultsConfig {
     fn default() -> Self {
-        Self { keep_ms: KEYS_KEPT_MS, entries_max: 100_000, bytes_max: 1 << 30 }
+        Self {
+            keep_ms: KEYS_KEPT_MS,
+            entries_max: 100_000,
+            bytes_max: 1 << 30,
+        }
     }
 }
 
@@ -313,8 +319,10 @@ pub fn load(overrides: Overrides, surroundings: &Surroundings) -> Result<Config,
         None => Some(PathBuf::from(CONFIG_PATH)).filter(|path| path.exists()),
     };
     let text = match &path {
-        Some(path) => std::fs::read_to_string(path)
-            .map_err(|source| ConfigError::Read { path: path.clone(), source })?,
+        Some(path) => std::fs::read_to_string(path).map_err(|source| ConfigError::Read {
+            path: path.clone(),
+            source,
+        })?,
         None => String::new(),
     };
     parse(&text, path, overrides, surroundings)
@@ -340,7 +348,9 @@ pub fn parse(
             problem: error.message().to_owned(),
         }
     })?;
-    let runtime_dir = document.runtime_dir.unwrap_or_else(|| surroundings.runtime_dir());
+    let runtime_dir = document
+        .runtime_dir
+        .unwrap_or_else(|| surroundings.runtime_dir());
     let state_dir = overrides.state_dir.or(document.state_dir);
     let socket = overrides.socket.or(document.socket);
     let config = Config {
@@ -373,7 +383,12 @@ pub fn parse(
 fn position(text: &str, offset: usize) -> (usize, usize) {
     let before = text.get(..offset).unwrap_or(text);
     let line = before.matches('\n').count() + 1;
-    let column = before.chars().rev().take_while(|letter| *letter != '\n').count() + 1;
+    let column = before
+        .chars()
+        .rev()
+        .take_while(|letter| *letter != '\n')
+        .count()
+        + 1;
     (line, column)
 }
 
@@ -385,16 +400,29 @@ fn check(config: &Config) -> Result<(), ConfigError> {
             allowed: allowed.to_owned(),
         })
     };
-    let ids = [config.api_ids.0, config.api_ids.1, config.audit_ids.0, config.audit_ids.1];
+    let ids = [
+        config.api_ids.0,
+        config.api_ids.1,
+        config.audit_ids.0,
+        config.audit_ids.1,
+    ];
     if ids.contains(&0) {
-        return refuse("api_uid, api_gid, audit_uid, audit_gid", &0, "must not be root's");
+        return refuse(
+            "api_uid, api_gid, audit_uid, audit_gid",
+            &0,
+            "must not be root's",
+        );
     }
     if config.api_ids.0 == config.audit_ids.0 {
         let allowed = "must differ from api_uid, so that the API cannot touch the audit log";
         return refuse("audit_uid", &config.audit_ids.0, allowed);
     }
     if config.runs.queue_len_max == 0 || config.runs.batch_in_flight_max == 0 {
-        return refuse("runs.queue_len_max, runs.batch_in_flight_max", &0, "at least 1");
+        return refuse(
+            "runs.queue_len_max, runs.batch_in_flight_max",
+            &0,
+            "at least 1",
+        );
     }
     if config.runs.sandboxes_max > SANDBOXES_MAX {
         let allowed = format!("0 to {SANDBOXES_MAX}: each leases 65,536 host ids");
@@ -422,6 +450,8 @@ fn check(config: &Config) -> Result<(), ConfigError> {
 fn metrics_address_allowed(listen: &str) -> bool {
     match listen.strip_prefix("unix:") {
         Some(path) => Path::new(path).is_absolute(),
-        None => listen.parse::<std::net::SocketAddr>().is_ok_and(|address| address.ip().is_loopback()),
+        None => listen
+            .parse::<std::net::SocketAddr>()
+            .is_ok_and(|address| address.ip().is_loopback()),
     }
 }

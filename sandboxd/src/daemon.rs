@@ -48,6 +48,9 @@ pub enum DaemonError {
     /// Privileges cannot be dropped.
     #[error("drop privileges")]
     Privileges(#[source] PrivilegeError),
+    /// Descriptors of whoever started the daemon cannot be closed.
+    #[error("close inherited descriptors")]
+    Inherited(#[source] std::io::Error),
     /// The descriptor for the ready line cannot be used.
     #[error("open --ready-fd {fd}")]
     ReadyFd {
@@ -86,13 +89,16 @@ struct Prepared {
 /// # Errors
 /// See [`DaemonError`].
 pub fn serve(config: Config, options: ServeOptions) -> Result<(), DaemonError> {
+    close_inherited(options.ready_fd).map_err(DaemonError::Inherited)?;
     let prepared = prepare(config, options)?;
     let threads = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .thread_name("api")
         .build()
         .map_err(DaemonError::Runtime)?;
-    let served = threads.block_on(serving::serve(prepared)).map_err(DaemonError::Serve);
+    let served = threads
+        .block_on(serving::serve(prepared))
+        .map_err(DaemonError::Serve);
     // A thread may still wait for the end of standard input.
     threads.shutdown_background();
     served
@@ -106,8 +112,7 @@ fn prepare(config: Config, options: ServeOptions) -> Result<Prepared, DaemonErro
     let owner = root.then_some(config.api_ids);
     let results_path = folders::prepare(&config, owner).map_err(DaemonError::Folders)?;
     let node = config.node.clone().unwrap_or_else(host_name);
-    let processes =
-        processes::start(&config, &node, root).map_err(DaemonError::Processes)?;
+    let processes = processes::start(&config, &node, root).map_err(DaemonError::Processes)?;
     let listeners = listeners::bind(&config).map_err(DaemonError::Listen)?;
     if let Some((uid, gid)) = owner {
         privileges::drop_to(uid, gid).map_err(DaemonError::Privileges)?;
@@ -124,6 +129,28 @@ fn prepare(config: Config, options: ServeOptions) -> Result<Prepared, DaemonErro
         results_path,
         _lock: lock,
     })
+}
+
+/// Closes every descriptor that came from whoever started us, but the standard ones and `keep`:
+/// none may live on in the launcher, which stays root.
+fn close_inherited(keep: Option<i32>) -> std::io::Result<()> {
+    let mut open: Vec<i32> = Vec::new();
+    for entry in std::fs::read_dir("/proc/self/fd")? {
+        open.extend(
+            entry?
+                .file_name()
+                .to_str()
+                .and_then(|name| name.parse::<i32>().ok()),
+        );
+    }
+    for fd in open.into_iter().filter(|fd| *fd > 2 && Some(*fd) != keep) {
+        match nix::unistd::close(fd) {
+            // The descriptor that the list was read through is closed already.
+            Ok(()) | Err(nix::errno::Errno::EBADF) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+    }
+    Ok(())
 }
 
 /// A descriptor of our own for the pipe behind an inherited one, which is closed so that no child
@@ -143,5 +170,9 @@ fn take_ready_fd(fd: i32) -> Result<std::fs::File, DaemonError> {
 fn host_name() -> String {
     let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let name = name.trim();
-    if name.is_empty() { "localhost".to_owned() } else { name.to_owned() }
+    if name.is_empty() {
+        "localhost".to_owned()
+    } else {
+        name.to_owned()
+    }
 }

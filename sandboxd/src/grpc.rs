@@ -30,6 +30,8 @@ pub const MESSAGE_BYTES_MAX: usize = 72 << 20;
 #[expect(
     unused_qualifications,
     clippy::all,
+    clippy::too_many_lines,
+    clippy::allow_attributes,
     clippy::allow_attributes_without_reason,
     reason = "generated; documented in the .proto files"
 )]
@@ -75,10 +77,18 @@ impl Api {
             .build_v1()
             .map_err(ReflectionError)?;
         let (health, health_service) = tonic_health::server::health_reporter();
-        health.set_serving::<stubs::runs_server::RunsServer<RunsService>>().await;
-        health.set_serving::<stubs::policies_server::PoliciesServer<PoliciesService>>().await;
-        health.set_serving::<stubs::audit_server::AuditServer<AuditService>>().await;
-        health.set_serving::<stubs::node_server::NodeServer<NodeService>>().await;
+        health
+            .set_serving::<stubs::runs_server::RunsServer<RunsService>>()
+            .await;
+        health
+            .set_serving::<stubs::policies_server::PoliciesServer<PoliciesService>>()
+            .await;
+        health
+            .set_serving::<stubs::audit_server::AuditServer<AuditService>>()
+            .await;
+        health
+            .set_serving::<stubs::node_server::NodeServer<NodeService>>()
+            .await;
         let gate = self.gate;
         let routes = Routes::new(health_service)
             .add_service(InterceptedService::new(runs, gate.clone()))

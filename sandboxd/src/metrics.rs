@@ -66,7 +66,11 @@ impl Metrics {
         let help = "Runs that failed through our fault or the host's";
         registry.register("runs_infra", help, runs_infra.clone());
         let runs_refused = Family::default();
-        registry.register("runs_refused", "Requests refused, by reason", runs_refused.clone());
+        registry.register(
+            "runs_refused",
+            "Requests refused, by reason",
+            runs_refused.clone(),
+        );
         // 1 ms to about 2 min.
         let queue_wait = Histogram::new(exponential_buckets(0.001, 2.0, 18));
         let help = "Time between admission and the beginning of the sandbox";
@@ -76,13 +80,29 @@ impl Metrics {
         let help = "Time from the request for a sandbox to the start of its program";
         registry.register_with_unit("start", help, Unit::Seconds, start.clone());
         let runs_active = Gauge::default();
-        registry.register("runs_active", "Runs admitted and not finished", runs_active.clone());
+        registry.register(
+            "runs_active",
+            "Runs admitted and not finished",
+            runs_active.clone(),
+        );
         let runs_queued = Gauge::default();
-        registry.register("runs_queued", "Runs waiting for a place", runs_queued.clone());
+        registry.register(
+            "runs_queued",
+            "Runs waiting for a place",
+            runs_queued.clone(),
+        );
         let sandboxes_live = Gauge::default();
-        registry.register("sandboxes_live", "Sandboxes that exist now", sandboxes_live.clone());
+        registry.register(
+            "sandboxes_live",
+            "Sandboxes that exist now",
+            sandboxes_live.clone(),
+        );
         let kernel_objects = Family::default();
-        registry.register("kernel_objects", "Kernel objects held, by kind", kernel_objects.clone());
+        registry.register(
+            "kernel_objects",
+            "Kernel objects held, by kind",
+            kernel_objects.clone(),
+        );
         Self {
             registry,
             runs,
@@ -100,7 +120,10 @@ impl Metrics {
 
     /// A run finished; names as in JSON. `infra`: through our fault or the host's.
     pub fn run_finished(&self, ending: &str, outcome: &str, infra: bool) {
-        let labels = EndLabels { ending: ending.to_owned(), outcome: outcome.to_owned() };
+        let labels = EndLabels {
+            ending: ending.to_owned(),
+            outcome: outcome.to_owned(),
+        };
         self.runs.get_or_create(&labels).inc();
         self.finished.fetch_add(1, Ordering::Relaxed);
         if infra {
@@ -110,7 +133,11 @@ impl Metrics {
 
     /// A request was refused for a stable upper-case reason.
     pub fn run_refused(&self, reason: &str) {
-        self.runs_refused.get_or_create(&ReasonLabels { reason: reason.to_owned() }).inc();
+        self.runs_refused
+            .get_or_create(&ReasonLabels {
+                reason: reason.to_owned(),
+            })
+            .inc();
     }
 
     /// A run waited this long for its place.
@@ -133,7 +160,11 @@ impl Metrics {
 
     /// Kernel objects held now of one kind, such as `cgroup` or `uid_range`.
     pub fn kernel_objects_set(&self, kind: &str, count: i64) {
-        self.kernel_objects.get_or_create(&KindLabels { kind: kind.to_owned() }).set(count);
+        self.kernel_objects
+            .get_or_create(&KindLabels {
+                kind: kind.to_owned(),
+            })
+            .set(count);
     }
 
     /// Runs finished since the start.

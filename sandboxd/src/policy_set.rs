@@ -24,7 +24,10 @@ impl Ready {
     /// Computes the digest.
     #[must_use]
     pub fn new(policy: Policy) -> Self {
-        Self { sha256: policy.sha256_hex(), policy: Arc::new(policy) }
+        Self {
+            sha256: policy.sha256_hex(),
+            policy: Arc::new(policy),
+        }
     }
 }
 

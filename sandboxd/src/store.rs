@@ -144,7 +144,11 @@ impl Store {
                 path: path.to_owned(),
                 source: Box::new(redb::Error::Io(source)),
             })?;
-        Ok(Self { tables, operations, writer: Some(writer) })
+        Ok(Self {
+            tables,
+            operations,
+            writer: Some(writer),
+        })
     }
 
     /// Makes a run durable before it begins, unless its key was used before.
@@ -170,7 +174,11 @@ impl Store {
         let (done, answer) = oneshot::channel();
         let done = durable.then_some(done);
         let tenant = tenant.to_owned();
-        self.send(Operation::Finish { tenant, record: Box::new(record), done })?;
+        self.send(Operation::Finish {
+            tenant,
+            record: Box::new(record),
+            done,
+        })?;
         if durable {
             return answer.await.map_err(|_closed| StoreError::Closed)?;
         }
@@ -184,7 +192,11 @@ impl Store {
     pub async fn forget(&self, tenant: &str, run_id: &str) -> Result<(), StoreError> {
         let (done, answer) = oneshot::channel();
         let (tenant, run_id) = (tenant.to_owned(), run_id.to_owned());
-        self.send(Operation::Forget { tenant, run_id, done })?;
+        self.send(Operation::Forget {
+            tenant,
+            run_id,
+            done,
+        })?;
         answer.await.map_err(|_closed| StoreError::Closed)?
     }
 
@@ -192,7 +204,11 @@ impl Store {
     ///
     /// # Errors
     /// It cannot be read.
-    pub async fn get(&self, tenant: &str, run_id: &str) -> Result<Option<v1::RunRecord>, StoreError> {
+    pub async fn get(
+        &self,
+        tenant: &str,
+        run_id: &str,
+    ) -> Result<Option<v1::RunRecord>, StoreError> {
         let (tenant, run_id) = (tenant.to_owned(), run_id.to_owned());
         self.read(move |tables| tables.get(&tenant, &run_id)).await
     }
@@ -217,7 +233,9 @@ impl Store {
     }
 
     fn send(&self, operation: Operation) -> Result<(), StoreError> {
-        self.operations.send(operation).map_err(|_closed| StoreError::Closed)
+        self.operations
+            .send(operation)
+            .map_err(|_closed| StoreError::Closed)
     }
 }
 
@@ -244,7 +262,9 @@ fn write_until_stopped(tables: &Tables, waiting: &Receiver<Operation>) {
         {
             batch.push(next);
         }
-        let stop = batch.iter().any(|operation| matches!(operation, Operation::Stop));
+        let stop = batch
+            .iter()
+            .any(|operation| matches!(operation, Operation::Stop));
         write_batch(tables, batch);
         if stop {
             return;
@@ -270,7 +290,11 @@ fn write_batch(tables: &Tables, batch: Vec<Operation>) {
     }
     let committed = written.is_ok();
     for answer in answers {
-        answer(if committed { Ok(()) } else { Err(StoreError::Closed) });
+        answer(if committed {
+            Ok(())
+        } else {
+            Err(StoreError::Closed)
+        });
     }
 }
 
@@ -278,24 +302,42 @@ fn write_one(writing: &mut Writing<'_>, operation: Operation) -> Option<Answer> 
     match operation {
         Operation::Begin(begin, done) => {
             let begun = writing.begin(&begin);
-            Some(Box::new(move |committed| deliver(done, committed.and(begun))))
+            Some(Box::new(move |committed| {
+                deliver(done, committed.and(begun));
+            }))
         }
-        Operation::Finish { tenant, record, done } => {
+        Operation::Finish {
+            tenant,
+            record,
+            done,
+        } => {
             let finished = writing.finish(&tenant, &record);
             match done {
-                Some(done) => Some(Box::new(move |committed| deliver(done, committed.and(finished)))),
+                Some(done) => Some(Box::new(move |committed| {
+                    deliver(done, committed.and(finished));
+                })),
                 None => {
                     if let Err(error) = finished {
                         let run_id = record.run_id.as_str();
-                        tracing::error!(run_id, error = &error as &dyn std::error::Error, "store result");
+                        tracing::error!(
+                            run_id,
+                            error = &error as &dyn std::error::Error,
+                            "store result"
+                        );
                     }
                     None
                 }
             }
         }
-        Operation::Forget { tenant, run_id, done } => {
+        Operation::Forget {
+            tenant,
+            run_id,
+            done,
+        } => {
             let forgotten = writing.forget(&tenant, &run_id);
-            Some(Box::new(move |committed| deliver(done, committed.and(forgotten))))
+            Some(Box::new(move |committed| {
+                deliver(done, committed.and(forgotten));
+            }))
         }
         Operation::Stop => None,
     }

@@ -9,7 +9,9 @@ use tracing_subscriber::EnvFilter;
 #[non_exhaustive]
 pub enum TelemetryError {
     /// The filter cannot be read.
-    #[error("log filter {filter:?} is not valid; write a level such as \"info\", or \"sandboxd=debug,warn\"")]
+    #[error(
+        "log filter {filter:?} is not valid; write a level such as \"info\", or \"sandboxd=debug,warn\""
+    )]
     Filter {
         /// As given.
         filter: String,
@@ -27,8 +29,10 @@ pub enum TelemetryError {
 /// # Errors
 /// A filter that cannot be read, or logs that run already.
 pub fn start(filter: &str, json: bool) -> Result<(), TelemetryError> {
-    let parsed = EnvFilter::try_new(filter)
-        .map_err(|source| TelemetryError::Filter { filter: filter.to_owned(), source })?;
+    let parsed = EnvFilter::try_new(filter).map_err(|source| TelemetryError::Filter {
+        filter: filter.to_owned(),
+        source,
+    })?;
     let subscriber = tracing_subscriber::fmt()
         .with_env_filter(parsed)
         .with_writer(std::io::stderr)

@@ -77,76 +77,119 @@ pub(super) fn check(config: &Config) -> Result<(), ConfigError> {
     let mut names = BTreeSet::new();
     let mut credentials = BTreeSet::new();
     for (index, principal) in config.principals.iter().enumerate() {
-        let refuse = |key: &str, value: &str, allowed: &str| {
-            Err(ConfigError::Value {
-                key: format!("principal[{index}].{key}"),
-                value: value.to_owned(),
-                allowed: allowed.to_owned(),
-            })
+        let refuse = |key: &str, value: &str, allowed: &str| ConfigError::Value {
+            key: format!("principal[{index}].{key}"),
+            value: value.to_owned(),
+            allowed: allowed.to_owned(),
         };
-        for (key, value) in [("name", &principal.name), ("tenant", &principal.tenant)] {
-            if !is_name(value) {
-                let allowed = "1 to 64 letters, digits, `.`, `_`, `-`, `:`, `@`";
-                return refuse(key, &format!("{value:?}"), allowed);
-            }
-        }
+        check_names(principal, &refuse)?;
         if !names.insert(&principal.name) {
-            return refuse("name", &principal.name, "two principals must not have one name");
+            let allowed = "two principals must not have one name";
+            return Err(refuse("name", &principal.name, allowed));
         }
-        if principal.roles.is_empty() {
-            return refuse("roles", "[]", "at least one of run, operate, audit, admin");
-        }
-        let given = given_credentials(principal);
-        let [(key, value)] = given.as_slice() else {
-            let keys: Vec<&str> = given.iter().map(|(key, _)| *key).collect();
-            let allowed =
-                "exactly one of uid, certificate_name, certificate_sha256, token_sha256 is needed";
-            return refuse("uid", &format!("{keys:?}"), allowed);
-        };
-        if key.ends_with("_sha256") && !is_sha256(value) {
-            return refuse(key, value, "64 lower-case hexadecimal digits");
-        }
-        if !credentials.insert((*key, value.clone())) {
-            return refuse(key, value, "two principals must not share one credential");
-        }
-        if *key != "uid" && config.tcp.is_none() {
-            return refuse(key, value, "needs a [tcp] table, since it is not known over a unix socket");
-        }
-        if key.starts_with("certificate")
-            && config.tcp.as_ref().is_some_and(|tcp| tcp.client_ca.is_none())
-        {
-            return refuse(key, value, "needs tcp.client_ca, since no certificate is asked without it");
+        let credential = credential(principal, config, &refuse)?;
+        if let Some((key, value)) = credentials.replace(credential) {
+            let allowed = "two principals must not share one credential";
+            return Err(refuse(key, &value, allowed));
         }
     }
-    let remote = config.principals.iter().any(|principal| principal.uid.is_none());
-    if let Some(tcp) = &config.tcp
-        && !remote
-    {
-        return Err(ConfigError::Value {
+    let remote = config
+        .principals
+        .iter()
+        .any(|principal| principal.uid.is_none());
+    match &config.tcp {
+        Some(tcp) if !remote => Err(ConfigError::Value {
             key: "tcp.listen".to_owned(),
             value: tcp.listen.to_string(),
-            allowed: "needs a [[principal]] with certificate_name, certificate_sha256 or token_sha256: \
-                      nobody could call"
+            allowed: "needs a [[principal]] with certificate_name, certificate_sha256 or \
+                      token_sha256: nobody could call"
                 .to_owned(),
-        });
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// Makes the error about one key of one principal.
+type Refuse<'a> = &'a dyn Fn(&str, &str, &str) -> ConfigError;
+
+fn check_names(principal: &PrincipalConfig, refuse: Refuse<'_>) -> Result<(), ConfigError> {
+    for (key, value) in [("name", &principal.name), ("tenant", &principal.tenant)] {
+        if !is_name(value) {
+            let allowed = "1 to 64 letters, digits, `.`, `_`, `-`, `:`, `@`";
+            return Err(refuse(key, &format!("{value:?}"), allowed));
+        }
+    }
+    if principal.roles.is_empty() {
+        let allowed = "at least one of run, operate, audit, admin";
+        return Err(refuse("roles", "[]", allowed));
     }
     Ok(())
+}
+
+/// The one credential of a principal, if it can ever be seen.
+fn credential(
+    principal: &PrincipalConfig,
+    config: &Config,
+    refuse: Refuse<'_>,
+) -> Result<(&'static str, String), ConfigError> {
+    let given = given_credentials(principal);
+    let [(key, value)] = given.as_slice() else {
+        let keys: Vec<&str> = given.iter().map(|(key, _)| *key).collect();
+        let allowed =
+            "exactly one of uid, certificate_name, certificate_sha256, token_sha256 is needed";
+        return Err(refuse("uid", &format!("{keys:?}"), allowed));
+    };
+    if key.ends_with("_sha256") && !is_sha256(value) {
+        return Err(refuse(key, value, "64 lower-case hexadecimal digits"));
+    }
+    let authority = config.tcp.as_ref().map(|tcp| tcp.client_ca.is_some());
+    match (*key, authority) {
+        ("uid", _) | ("token_sha256", Some(_)) | (_, Some(true)) => Ok((key, value.clone())),
+        (_, None) => {
+            let allowed = "needs a [tcp] table, since it is not known over a unix socket";
+            Err(refuse(key, value, allowed))
+        }
+        (_, Some(false)) => {
+            let allowed = "needs tcp.client_ca, since no certificate is asked without it";
+            Err(refuse(key, value, allowed))
+        }
+    }
 }
 
 fn given_credentials(principal: &PrincipalConfig) -> Vec<(&'static str, String)> {
     let mut given = Vec::new();
     given.extend(principal.uid.map(|uid| ("uid", uid.to_string())));
-    given.extend(principal.certificate_name.clone().map(|name| ("certificate_name", name)));
-    given.extend(principal.certificate_sha256.clone().map(|hash| ("certificate_sha256", hash)));
-    given.extend(principal.token_sha256.clone().map(|hash| ("token_sha256", hash)));
+    given.extend(
+        principal
+            .certificate_name
+            .clone()
+            .map(|name| ("certificate_name", name)),
+    );
+    given.extend(
+        principal
+            .certificate_sha256
+            .clone()
+            .map(|hash| ("certificate_sha256", hash)),
+    );
+    given.extend(
+        principal
+            .token_sha256
+            .clone()
+            .map(|hash| ("token_sha256", hash)),
+    );
     given
 }
 
 fn is_name(name: &str) -> bool {
     (1..=64).contains(&name.len())
-        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-:@".contains(&byte))
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"._-:@".contains(&byte))
 }
 
 fn is_sha256(text: &str) -> bool {
-    text.len() == 64 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+    text.len() == 64
+        && text
+            .bytes()
+            .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }

@@ -5,7 +5,12 @@ use std::path::{Path, PathBuf};
 use super::{Config, ConfigError, Overrides, Surroundings, parse};
 
 fn root() -> Surroundings {
-    Surroundings { uid: 0, home: None, xdg_state_home: None, xdg_runtime_dir: None }
+    Surroundings {
+        uid: 0,
+        home: None,
+        xdg_state_home: None,
+        xdg_runtime_dir: None,
+    }
 }
 
 fn read(text: &str) -> Result<Config, ConfigError> {
@@ -24,7 +29,10 @@ fn an_empty_file_gives_the_defaults() {
     let config = read("").expect("config");
     assert_eq!(config.socket, Path::new("/run/rollcage/sandboxd.sock"));
     assert_eq!(config.state_dir, Path::new("/var/lib/rollcage"));
-    assert_eq!((config.api_ids, config.audit_ids), ((64_810, 64_810), (64_811, 64_811)));
+    assert_eq!(
+        (config.api_ids, config.audit_ids),
+        ((64_810, 64_810), (64_811, 64_811))
+    );
     assert!(config.tcp.is_none() && config.metrics.is_none());
 }
 
@@ -38,7 +46,10 @@ fn an_ordinary_user_has_folders_of_its_own() {
     };
     let config = parse("", None, Overrides::default(), &surroundings).expect("config");
     assert_eq!(config.state_dir, Path::new("/home/u/.local/state/rollcage"));
-    assert_eq!(config.socket, Path::new("/run/user/1000/rollcage/sandboxd.sock"));
+    assert_eq!(
+        config.socket,
+        Path::new("/run/user/1000/rollcage/sandboxd.sock")
+    );
 }
 
 #[test]
@@ -59,11 +70,20 @@ fn overrides_win_over_the_file() {
 #[test]
 fn unknown_keys_are_refused_with_line_and_column() {
     let shown = problem("log = \"info\"\nsokcet = \"/x\"\n");
-    assert!(shown.starts_with("c.toml:2:1: ") && shown.contains("sokcet"), "{shown}");
+    assert!(
+        shown.starts_with("c.toml:2:1: ") && shown.contains("sokcet"),
+        "{shown}"
+    );
     let shown = problem("[runs]\n  sandboxes = 3\n");
-    assert!(shown.starts_with("c.toml:2:3: ") && shown.contains("sandboxes_max"), "{shown}");
+    assert!(
+        shown.starts_with("c.toml:2:3: ") && shown.contains("sandboxes_max"),
+        "{shown}"
+    );
     let shown = problem("[[principal]]\nname = \"a\"\ntenant = \"t\"\nroles = [\"root\"]\n");
-    assert!(shown.contains(":4:") && shown.contains("operate"), "{shown}");
+    assert!(
+        shown.contains(":4:") && shown.contains("operate"),
+        "{shown}"
+    );
 }
 
 #[test]
@@ -73,12 +93,30 @@ fn values_are_checked() {
         ("audit_uid = 64810", "must differ from api_uid"),
         ("[results]\nkeep_ms = 1000", "results.keep_ms = 1000"),
         ("[runs]\nqueue_len_max = 0", "at least 1"),
-        ("[host_image]\nextra_read_paths = [\"opt\"]", "absolute paths"),
-        ("[metrics]\nlisten = \"0.0.0.0:9464\"", "metrics.listen = 0.0.0.0:9464"),
-        ("[tcp]\nlisten = \"0.0.0.0:1\"\ncert = \"c\"\nkey = \"k\"", "nobody could call"),
-        ("[[principal]]\nname = \"a b\"\ntenant = \"t\"\nroles = [\"run\"]\nuid = 1", "principal[0].name"),
-        ("[[principal]]\nname = \"a\"\ntenant = \"t\"\nroles = []\nuid = 1", "principal[0].roles"),
-        ("[[principal]]\nname = \"a\"\ntenant = \"t\"\nroles = [\"run\"]", "exactly one of"),
+        (
+            "[host_image]\nextra_read_paths = [\"opt\"]",
+            "absolute paths",
+        ),
+        (
+            "[metrics]\nlisten = \"0.0.0.0:9464\"",
+            "metrics.listen = 0.0.0.0:9464",
+        ),
+        (
+            "[tcp]\nlisten = \"0.0.0.0:1\"\ncert = \"c\"\nkey = \"k\"",
+            "nobody could call",
+        ),
+        (
+            "[[principal]]\nname = \"a b\"\ntenant = \"t\"\nroles = [\"run\"]\nuid = 1",
+            "principal[0].name",
+        ),
+        (
+            "[[principal]]\nname = \"a\"\ntenant = \"t\"\nroles = []\nuid = 1",
+            "principal[0].roles",
+        ),
+        (
+            "[[principal]]\nname = \"a\"\ntenant = \"t\"\nroles = [\"run\"]",
+            "exactly one of",
+        ),
         (
             "[[principal]]\nname = \"a\"\ntenant = \"t\"\nroles = [\"run\"]\ntoken_sha256 = \"x\"",
             "64 lower-case",

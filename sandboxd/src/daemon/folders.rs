@@ -42,7 +42,11 @@ fn failed(act: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Fold
 }
 
 fn make(path: &Path, mode: u32) -> Result<(), FolderError> {
-    DirBuilder::new().recursive(true).mode(mode).create(path).map_err(failed("make folder", path))
+    DirBuilder::new()
+        .recursive(true)
+        .mode(mode)
+        .create(path)
+        .map_err(failed("make folder", path))
 }
 
 /// Makes the state folder and locks it; the lock lasts as long as the file.
@@ -60,12 +64,20 @@ pub(super) fn lock(state_dir: &Path) -> Result<File, FolderError> {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => {
             let mut pid = String::new();
-            file.read_to_string(&mut pid).map_err(failed("read", &path))?;
+            file.read_to_string(&mut pid)
+                .map_err(failed("read", &path))?;
             let path = state_dir.to_owned();
-            return Err(FolderError::InUse { path, pid: pid.trim().to_owned() });
+            return Err(FolderError::InUse {
+                path,
+                pid: pid.trim().to_owned(),
+            });
         }
         Err(TryLockError::Error(source)) => {
-            return Err(FolderError::Io { act: "lock", path, source });
+            return Err(FolderError::Io {
+                act: "lock",
+                path,
+                source,
+            });
         }
     }
     file.set_len(0).map_err(failed("empty", &path))?;
@@ -93,7 +105,8 @@ fn give_away(folder: &Path, uid: u32, gid: u32) -> Result<(), FolderError> {
     for entry in std::fs::read_dir(folder).map_err(failed("read", folder))? {
         let path = entry.map_err(failed("read", folder))?.path();
         // Never through a link: the folder was the api's before, and this is root.
-        std::os::unix::fs::lchown(&path, Some(uid), Some(gid)).map_err(failed("give away", &path))?;
+        std::os::unix::fs::lchown(&path, Some(uid), Some(gid))
+            .map_err(failed("give away", &path))?;
     }
     Ok(())
 }

@@ -103,14 +103,17 @@ fn bind_unix(path: &Path, group: &str, mode: u32) -> Result<UnixListener, Listen
     if path.exists() {
         // A socket nobody listens on was left by a daemon that was killed.
         if UnixStream::connect(path).is_ok() {
-            return Err(ListenError::InUse { path: path.to_owned() });
+            return Err(ListenError::InUse {
+                path: path.to_owned(),
+            });
         }
         std::fs::remove_file(path).map_err(failed("remove the stale socket"))?;
     }
     let listener = UnixListener::bind(path).map_err(failed("bind"))?;
     let permissions = std::fs::Permissions::from_mode(mode);
     std::fs::set_permissions(path, permissions).map_err(failed("set the mode of"))?;
-    let found = Group::from_name(group).map_err(|errno| failed("look up the group of")(errno.into()))?;
+    let found =
+        Group::from_name(group).map_err(|errno| failed("look up the group of")(errno.into()))?;
     if let Some(group) = found
         && nix::unistd::geteuid().is_root()
     {
@@ -129,14 +132,19 @@ fn bind_tcp(address: SocketAddr) -> Result<TcpListener, ListenError> {
 
 fn bind_tls(config: &TcpConfig) -> Result<(TcpListener, ServerTlsConfig), ListenError> {
     let read = |path: &Path| {
-        std::fs::read(path).map_err(|source| ListenError::Pem { path: path.to_owned(), source })
+        std::fs::read(path).map_err(|source| ListenError::Pem {
+            path: path.to_owned(),
+            source,
+        })
     };
     let identity = Identity::from_pem(read(&config.cert)?, read(&config.key)?);
     let mut tls = ServerTlsConfig::new().identity(identity);
     if let Some(authority) = &config.client_ca {
         // Optional for the handshake, so that callers with a token can come too; who has neither
         // is turned away by the gate.
-        tls = tls.client_ca_root(Certificate::from_pem(read(authority)?)).client_auth_optional(true);
+        tls = tls
+            .client_ca_root(Certificate::from_pem(read(authority)?))
+            .client_auth_optional(true);
     }
     Ok((bind_tcp(config.listen)?, tls))
 }

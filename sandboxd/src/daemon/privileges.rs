@@ -51,27 +51,32 @@ pub(super) fn settle(was_root: bool) -> Result<(), PrivilegeError> {
     if !was_root {
         return Ok(());
     }
-    let status =
-        std::fs::read_to_string("/proc/self/status").map_err(PrivilegeError::Status)?;
+    let status = std::fs::read_to_string("/proc/self/status").map_err(PrivilegeError::Status)?;
     match first_left(&status) {
         None => Ok(()),
-        Some((field, value)) => {
-            Err(PrivilegeError::Left { field: field.to_owned(), value: value.to_owned() })
-        }
+        Some((field, value)) => Err(PrivilegeError::Left {
+            field: field.to_owned(),
+            value: value.to_owned(),
+        }),
     }
 }
 
 /// The first line of a process's status that shows a privilege.
 pub(super) fn first_left(status: &str) -> Option<(&str, &str)> {
-    status.lines().filter_map(|line| line.split_once(':')).find_map(|(field, value)| {
-        let value = value.trim();
-        let clean = match field {
-            "CapInh" | "CapPrm" | "CapEff" | "CapAmb" => value.bytes().all(|digit| digit == b'0'),
-            "NoNewPrivs" => value == "1",
-            "Groups" => value.is_empty(),
-            "Uid" | "Gid" => value.split_whitespace().all(|id| id != "0"),
-            _ => true,
-        };
-        (!clean).then_some((field, value))
-    })
+    status
+        .lines()
+        .filter_map(|line| line.split_once(':'))
+        .find_map(|(field, value)| {
+            let value = value.trim();
+            let clean = match field {
+                "CapInh" | "CapPrm" | "CapEff" | "CapAmb" => {
+                    value.bytes().all(|digit| digit == b'0')
+                }
+                "NoNewPrivs" => value == "1",
+                "Groups" => value.is_empty(),
+                "Uid" | "Gid" => value.split_whitespace().all(|id| id != "0"),
+                _ => true,
+            };
+            (!clean).then_some((field, value))
+        })
 }

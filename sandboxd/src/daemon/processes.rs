@@ -59,16 +59,29 @@ pub(super) struct Processes {
 /// Starts both.
 pub(super) fn start(config: &Config, node: &str, root: bool) -> Result<Processes, ProcessError> {
     let own = std::env::current_exe().map_err(ProcessError::OwnProgram)?;
-    let launcher_path = beside(&own, config.launcher.as_deref(), "sandbox-launcher", "launcher")?;
+    let launcher_path = beside(
+        &own,
+        config.launcher.as_deref(),
+        "sandbox-launcher",
+        "launcher",
+    )?;
     let init_path = beside(&own, config.init.as_deref(), "sandbox-init", "init")?;
     let (audit, audit_api) = UnixStream::pair().map_err(ProcessError::Sockets)?;
     let (launcher_audit, audit_launcher) = packet_pair()?;
     let (launcher_link, launcher_api) = packet_pair()?;
     let ends = (OwnedFd::from(audit_api), audit_launcher);
     let audit_writer = start_audit_writer(&own, config, node, root, ends)?;
-    let program = Launcher { path: launcher_path, init: init_path };
-    let launcher = program.start(config, launcher_api, launcher_audit)?;
-    Ok(Processes { audit_writer, audit, launcher, launcher_link })
+    let program = Launcher {
+        path: launcher_path,
+        init: init_path,
+    };
+    let launcher = program.start(config, &launcher_api, &launcher_audit)?;
+    Ok(Processes {
+        audit_writer,
+        audit,
+        launcher,
+        launcher_link,
+    })
 }
 
 /// A program of ours: where the configuration says, else in the folder of this one.
@@ -79,12 +92,21 @@ fn beside(
     key: &'static str,
 ) -> Result<PathBuf, ProcessError> {
     let path = configured.map_or_else(|| own.with_file_name(name), Path::to_owned);
-    if path.is_file() { Ok(path) } else { Err(ProcessError::Missing { path, key }) }
+    if path.is_file() {
+        Ok(path)
+    } else {
+        Err(ProcessError::Missing { path, key })
+    }
 }
 
 fn packet_pair() -> Result<(OwnedFd, OwnedFd), ProcessError> {
-    socketpair(AddressFamily::Unix, SockType::SeqPacket, None, SockFlag::SOCK_CLOEXEC)
-        .map_err(|errno| ProcessError::Sockets(errno.into()))
+    socketpair(
+        AddressFamily::Unix,
+        SockType::SeqPacket,
+        None,
+        SockFlag::SOCK_CLOEXEC,
+    )
+    .map_err(|errno| ProcessError::Sockets(errno.into()))
 }
 
 fn start_audit_writer(
@@ -95,12 +117,23 @@ fn start_audit_writer(
     (api, launcher): (OwnedFd, OwnedFd),
 ) -> Result<Child, ProcessError> {
     let mut command = Command::new(own);
-    command.arg("audit-writer").arg("--state-dir").arg(&config.state_dir).arg("--node").arg(node);
+    command
+        .arg("audit-writer")
+        .arg("--state-dir")
+        .arg(&config.state_dir)
+        .arg("--node")
+        .arg(node);
     command.arg("--log").arg(&config.log);
     if root {
         let (uid, gid) = config.audit_ids;
-        command.arg("--uid").arg(uid.to_string()).arg("--gid").arg(gid.to_string());
-        command.arg("--reader-gid").arg(config.api_ids.1.to_string());
+        command
+            .arg("--uid")
+            .arg(uid.to_string())
+            .arg("--gid")
+            .arg(gid.to_string());
+        command
+            .arg("--reader-gid")
+            .arg(config.api_ids.1.to_string());
     }
     command
         .env_clear()
@@ -108,7 +141,10 @@ fn start_audit_writer(
         .stdout(Stdio::from(launcher))
         .process_group(0)
         .spawn()
-        .map_err(|source| ProcessError::Execute { program: own.to_owned(), source })
+        .map_err(|source| ProcessError::Execute {
+            program: own.to_owned(),
+            source,
+        })
 }
 
 struct Launcher {
@@ -117,8 +153,8 @@ struct Launcher {
 }
 
 impl Launcher {
-    fn start(self, config: &Config, api: OwnedFd, audit: OwnedFd) -> Result<Child, ProcessError> {
-        for fd in [&api, &audit] {
+    fn start(self, config: &Config, api: &OwnedFd, audit: &OwnedFd) -> Result<Child, ProcessError> {
+        for fd in [api, audit] {
             fcntl(fd, FcntlArg::F_SETFD(FdFlag::empty()))
                 .map_err(|errno| ProcessError::Sockets(errno.into()))?;
         }
@@ -143,6 +179,9 @@ impl Launcher {
             .stdout(Stdio::null())
             .process_group(0)
             .spawn()
-            .map_err(|source| ProcessError::Execute { program: self.path, source })
+            .map_err(|source| ProcessError::Execute {
+                program: self.path,
+                source,
+            })
     }
 }

@@ -1,6 +1,7 @@
 //! The daemon once it has no privileges: it puts the API together, serves, and ends in order.
 
 use std::io::Write as _;
+use std::path::Path;
 use std::process::{Child, ExitStatus};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -111,33 +112,33 @@ struct House {
 
 /// Serves until told to stop, then ends in order.
 pub(super) async fn serve(prepared: Prepared) -> Result<(), ServeError> {
-    let Prepared { config, options, node, started_by, processes, listeners, ready, .. } = prepared;
-    let Processes { audit_writer, audit, launcher, launcher_link } = processes;
-    let audit = AuditClient::connect(audit).await.map_err(ServeError::Audit)?;
-    let link = LauncherLink::connect(launcher_link).await.map_err(ServeError::Launcher)?;
-    let policies = PolicySet::load(&config.policies_dir).map_err(ServeError::Policies)?;
+    let Prepared {
+        config,
+        options,
+        node,
+        started_by,
+        processes,
+        listeners,
+        ready,
+        results_path,
+        _lock,
+    } = prepared;
+    let Processes {
+        audit_writer,
+        audit,
+        launcher,
+        launcher_link,
+    } = processes;
+    let audit = AuditClient::connect(audit)
+        .await
+        .map_err(ServeError::Audit)?;
+    let link = LauncherLink::connect(launcher_link)
+        .await
+        .map_err(ServeError::Launcher)?;
     let engine = engine(&config, link.clone(), audit.clone())?;
     let metrics = Arc::new(Metrics::new());
-    let retention = Retention {
-        keep_ms: config.results.keep_ms,
-        entries_max: config.results.entries_max,
-        bytes_max: config.results.bytes_max,
-    };
-    let store =
-        Store::open(&prepared.results_path, retention, unix_ms()).map_err(ServeError::Store)?;
-    let desk = Desk::new(DeskParts {
-        runner: Arc::new(engine.clone()),
-        store,
-        policies,
-        metrics: Arc::clone(&metrics),
-        node,
-    });
+    let desk = desk(&config, &engine, &metrics, node, &results_path)?;
     let draining = Arc::new(AtomicBool::new(false));
-    let facts = NodeFacts {
-        host: link.host().clone(),
-        image_sha256: link.image_sha256().to_owned(),
-        started_unix_ms: unix_ms(),
-    };
     let in_flight = usize::try_from(config.runs.batch_in_flight_max).unwrap_or(usize::MAX);
     let api = Api {
         gate: Gate::new(&config.principals, started_by),
@@ -146,22 +147,70 @@ pub(super) async fn serve(prepared: Prepared) -> Result<(), ServeError> {
         audit: AuditService::new(audit.clone(), LogReader::new(&config.state_dir)),
         node: NodeService::new(
             desk.clone(),
-            Arc::new(facts),
+            Arc::new(facts(&link)),
             Arc::new(engine.clone()),
             Arc::clone(&metrics),
             Arc::clone(&draining),
         ),
     };
     let (routes, health) = api.routes().await.map_err(ServeError::Reflection)?;
-    let scrape = Scrape { metrics, engine: engine.clone(), desk: desk.clone() };
-    let house = House { config, audit, link, engine, desk, health, draining };
+    let scrape = Scrape {
+        metrics,
+        engine: engine.clone(),
+        desk: desk.clone(),
+    };
+    let house = House {
+        config,
+        audit,
+        link,
+        engine,
+        desk,
+        health,
+        draining,
+    };
     let signals = Signals::new()?;
-    house.record(started(&house)).await.map_err(ServeError::Audit)?;
+    house
+        .record(started(&house))
+        .await
+        .map_err(ServeError::Audit)?;
     let stopping = CancellationToken::new();
     let mut servers = start_servers(listeners, routes, scrape, &stopping)?;
     tell_ready(ready, &house.config)?;
     let stop = house.wait(signals, options.embedded, &mut servers).await?;
-    house.end(stop, stopping, servers, (launcher, audit_writer)).await
+    house
+        .end(stop, stopping, servers, (launcher, audit_writer))
+        .await
+}
+
+fn facts(link: &LauncherLink) -> NodeFacts {
+    NodeFacts {
+        host: link.host().clone(),
+        image_sha256: link.image_sha256().to_owned(),
+        started_unix_ms: unix_ms(),
+    }
+}
+
+fn desk(
+    config: &Config,
+    engine: &Engine,
+    metrics: &Arc<Metrics>,
+    node: String,
+    results_path: &Path,
+) -> Result<Desk, ServeError> {
+    let policies = PolicySet::load(&config.policies_dir).map_err(ServeError::Policies)?;
+    let retention = Retention {
+        keep_ms: config.results.keep_ms,
+        entries_max: config.results.entries_max,
+        bytes_max: config.results.bytes_max,
+    };
+    let store = Store::open(results_path, retention, unix_ms()).map_err(ServeError::Store)?;
+    Ok(Desk::new(DeskParts {
+        runner: Arc::new(engine.clone()),
+        store,
+        policies,
+        metrics: Arc::clone(metrics),
+        node,
+    }))
 }
 
 fn engine(config: &Config, link: LauncherLink, audit: AuditClient) -> Result<Engine, ServeError> {
@@ -173,13 +222,23 @@ fn engine(config: &Config, link: LauncherLink, audit: AuditClient) -> Result<Eng
     let unusable = |reason: String| ServeError::Judge { reason };
     // The built-in one also where the site has another of that name: the judge is ours.
     let catalog = Catalog::builtin().map_err(|error| unusable(error.to_string()))?;
-    let entry = catalog.get(JUDGE_POLICY).ok_or_else(|| unusable("it is missing".to_owned()))?;
+    let entry = catalog
+        .get(JUDGE_POLICY)
+        .ok_or_else(|| unusable("it is missing".to_owned()))?;
     let limits = entry
         .policy
         .effective_limits(&RequestedLimits::default())
         .map_err(|error| unusable(error.to_string()))?;
-    let judge = JudgeSandbox { policy: Arc::new(entry.policy.clone()), limits };
-    Ok(Engine::new(EngineParts { link, audit: Arc::new(audit), admission, judge }))
+    let judge = JudgeSandbox {
+        policy: Arc::new(entry.policy.clone()),
+        limits,
+    };
+    Ok(Engine::new(EngineParts {
+        link,
+        audit: Arc::new(audit),
+        admission,
+        judge,
+    }))
 }
 
 fn started(house: &House) -> Draft {
@@ -210,7 +269,8 @@ fn start_servers(
     stopping: &CancellationToken,
 ) -> Result<JoinSet<Result<(), ServeError>>, ServeError> {
     let mut servers = JoinSet::new();
-    let unix = tokio::net::UnixListener::from_std(listeners.unix).map_err(listener("the unix socket"))?;
+    let unix =
+        tokio::net::UnixListener::from_std(listeners.unix).map_err(listener("the unix socket"))?;
     let incoming = UnixListenerStream::new(unix);
     let router = Server::builder().add_routes(routes.clone());
     let stopped = stopping.clone().cancelled_owned();
@@ -222,7 +282,9 @@ fn start_servers(
     });
     if let Some((tcp, tls)) = listeners.tcp {
         let tcp = tokio::net::TcpListener::from_std(tcp).map_err(listener("the TCP listener"))?;
-        let mut server = Server::builder().tls_config(tls).map_err(ServeError::Transport)?;
+        let mut server = Server::builder()
+            .tls_config(tls)
+            .map_err(ServeError::Transport)?;
         let router = server.add_routes(routes);
         let stopped = stopping.clone().cancelled_owned();
         servers.spawn(async move {
@@ -314,7 +376,10 @@ impl House {
             }
             Ok(Err(error)) => {
                 let reason = chain(&error);
-                tracing::error!(reason, "policies not reloaded; the ones before stay in force");
+                tracing::error!(
+                    reason,
+                    "policies not reloaded; the ones before stay in force"
+                );
                 let reason = audit::text::untrusted(reason.as_bytes(), 1024);
                 draft.with("loaded", false).with("reason", reason)
             }
@@ -338,7 +403,9 @@ impl House {
     ) -> Result<(), ServeError> {
         tracing::info!(?stop, "stopping");
         self.draining.store(true, Ordering::Relaxed);
-        self.health.set_service_status("", ServingStatus::NotServing).await;
+        self.health
+            .set_service_status("", ServingStatus::NotServing)
+            .await;
         let grace = match stop {
             Stop::Told => Duration::from_millis(self.config.drain_ms),
             Stop::ParentGone | Stop::Gone(_) => Duration::ZERO,
@@ -359,7 +426,8 @@ impl House {
             tracing::error!(%error, "the launcher cannot be told to stop");
         }
         wait_for("launcher", launcher).await;
-        let stopped = Draft::new(Event::DaemonStopped, Source::Api).with("why", format!("{stop:?}"));
+        let stopped =
+            Draft::new(Event::DaemonStopped, Source::Api).with("why", format!("{stop:?}"));
         if let Err(error) = self.record(stopped).await {
             tracing::error!(%error, "the end of the daemon is not in the audit log");
         }

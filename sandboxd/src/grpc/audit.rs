@@ -36,7 +36,10 @@ impl AuditService {
     /// The service over the audit process and its log.
     #[must_use]
     pub fn new(client: AuditClient, reader: LogReader) -> Self {
-        Self { client, reader: Arc::new(reader) }
+        Self {
+            client,
+            reader: Arc::new(reader),
+        }
     }
 
     fn read(&self, reading: Reading) -> Replies<v1::AuditRecord> {
@@ -62,7 +65,11 @@ impl Audit for AuditService {
             run_id: Some(message.run_id).filter(|run_id| !run_id.is_empty()),
             ..visible(&session)
         };
-        let left = if message.records_max == 0 { RECORDS_DEFAULT } else { message.records_max };
+        let left = if message.records_max == 0 {
+            RECORDS_DEFAULT
+        } else {
+            message.records_max
+        };
         let reading = Reading {
             cursor: Cursor::at(message.from_seq.max(1)),
             filter,
@@ -103,7 +110,7 @@ impl Audit for AuditService {
             .await
             .map_err(|error| ApiError::fault("verify the log", &error))?
             .map_err(|error| ApiError::fault("verify the log", &error))?;
-        Ok(Response::new(verified(report)))
+        Ok(Response::new(verified(&report)))
     }
 
     async fn checkpoint(
@@ -133,7 +140,10 @@ impl Audit for AuditService {
 /// What a caller may see at all.
 fn visible(session: &Session) -> Filter {
     let all = session.roles.contains(&Role::Admin);
-    Filter { tenant: (!all).then(|| session.caller.tenant.clone()), ..Filter::default() }
+    Filter {
+        tenant: (!all).then(|| session.caller.tenant.clone()),
+        ..Filter::default()
+    }
 }
 
 fn events(name: &str) -> Result<Vec<Event>, ApiError> {
@@ -141,13 +151,22 @@ fn events(name: &str) -> Result<Vec<Event>, ApiError> {
         return Ok(Vec::new());
     }
     let named = |event: &Event| {
-        serde_json::to_value(event).ok().and_then(|name| name.as_str().map(str::to_owned))
+        serde_json::to_value(event)
+            .ok()
+            .and_then(|name| name.as_str().map(str::to_owned))
     };
-    if let Some(event) = Event::ALL.into_iter().find(|event| named(event).as_deref() == Some(name)) {
+    if let Some(event) = Event::ALL
+        .into_iter()
+        .find(|event| named(event).as_deref() == Some(name))
+    {
         return Ok(vec![event]);
     }
     let known: Vec<String> = Event::ALL.iter().filter_map(named).collect();
-    let problem = format!("{:?} is no event; known: {}", shorten(name), known.join(", "));
+    let problem = format!(
+        "{:?} is no event; known: {}",
+        shorten(name),
+        known.join(", ")
+    );
     Err(ApiError::invalid("EVENT_UNKNOWN", "kind", problem))
 }
 
@@ -197,8 +216,12 @@ impl Reading {
 
     async fn page(&self, reader: &Arc<LogReader>) -> Result<Page, ApiError> {
         let reader = Arc::clone(reader);
-        let (cursor, to_seq, filter) = (self.cursor.clone(), self.to_seq, self.filter.clone());
-        let wanted = Wanted { to_seq, filter, lines_max: PAGE_LINES };
+        let (cursor, to_seq, filter) = (self.cursor, self.to_seq, self.filter.clone());
+        let wanted = Wanted {
+            to_seq,
+            filter,
+            lines_max: PAGE_LINES,
+        };
         tokio::task::spawn_blocking(move || reader.page(cursor, &wanted))
             .await
             .map_err(|error| ApiError::fault("read the audit log", &error))?
@@ -234,10 +257,14 @@ impl Reading {
 }
 
 fn record(line: Line) -> v1::AuditRecord {
-    v1::AuditRecord { seq: line.record.seq, line: line.text, sha256: line.sha256.to_string() }
+    v1::AuditRecord {
+        seq: line.record.seq,
+        line: line.text,
+        sha256: line.sha256.to_string(),
+    }
 }
 
-fn verified(report: Report) -> v1::AuditVerifyReply {
+fn verified(report: &Report) -> v1::AuditVerifyReply {
     let mut findings: Vec<v1::AuditFinding> = report.findings.iter().map(finding).collect();
     findings.sort_by_key(|finding| finding.severity);
     v1::AuditVerifyReply {

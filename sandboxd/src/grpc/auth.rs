@@ -39,7 +39,9 @@ impl Session {
     /// Whether it has one of `roles`, or is an admin.
     #[must_use]
     pub fn has_any(&self, roles: &[Role]) -> bool {
-        self.roles.iter().any(|role| *role == Role::Admin || roles.contains(role))
+        self.roles
+            .iter()
+            .any(|role| *role == Role::Admin || roles.contains(role))
     }
 }
 
@@ -50,14 +52,21 @@ impl Session {
 pub fn authorize(extensions: &Extensions, rpc: Rpc) -> Result<Arc<Session>, ApiError> {
     let Some(session) = extensions.get::<Arc<Session>>() else {
         let message = "no identity came with this call";
-        return Err(ApiError::new(Code::Unauthenticated, "UNAUTHENTICATED", message));
+        return Err(ApiError::new(
+            Code::Unauthenticated,
+            "UNAUTHENTICATED",
+            message,
+        ));
     };
     let rule = rpc.rule();
     if session.has_any(rule.roles) {
         return Ok(Arc::clone(session));
     }
-    let needed: Vec<String> =
-        rule.roles.iter().map(|role| format!("{role:?}").to_lowercase()).collect();
+    let needed: Vec<String> = rule
+        .roles
+        .iter()
+        .map(|role| format!("{role:?}").to_lowercase())
+        .collect();
     let message = format!(
         "{} may not call {}/{}: it needs one of the roles {}",
         session.caller.principal,
@@ -65,5 +74,9 @@ pub fn authorize(extensions: &Extensions, rpc: Rpc) -> Result<Arc<Session>, ApiE
         rule.name,
         needed.join(", "),
     );
-    Err(ApiError::new(Code::PermissionDenied, "ROLE_MISSING", message))
+    Err(ApiError::new(
+        Code::PermissionDenied,
+        "ROLE_MISSING",
+        message,
+    ))
 }

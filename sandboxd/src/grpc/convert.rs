@@ -61,7 +61,10 @@ pub fn run_request(
     check_names(&message)?;
     check_tier(message.tier)?;
     let image = image(&message.image, session, offer)?;
-    let Ready { policy, sha256: policy_sha256 } = policy(&message, session, offer)?;
+    let Ready {
+        policy,
+        sha256: policy_sha256,
+    } = policy(&message, session, offer)?;
     let limits = limits::effective(&policy, message.limits.as_ref())?;
     let argv = argv(&message)?;
     check_environment(&argv, &message.env)?;
@@ -72,11 +75,15 @@ pub fn run_request(
         return Err(ApiError::invalid("STDIN_TOO_LARGE", "stdin", problem));
     }
     let files = files::checked(message.files, &limits)?;
-    let collect = files::patterns(message.collect)?;
+    let collect = files::patterns(&message.collect)?;
     let verify = message.verify.map(verify::spec).transpose()?;
     verify::check_against(verify.as_ref(), &argv, &files)?;
     Ok(Request {
-        id: if message.id.is_empty() { run_id.clone() } else { message.id },
+        id: if message.id.is_empty() {
+            run_id.clone()
+        } else {
+            message.id
+        },
         run_id,
         caller: session.caller.clone(),
         policy,
@@ -105,7 +112,10 @@ fn is_plain(text: &str) -> bool {
 
 /// Checks everything that is only a name or a number.
 fn check_names(message: &v1::RunRequest) -> Result<(), ApiError> {
-    for (field, value) in [("id", &message.id), ("idempotency_key", &message.idempotency_key)] {
+    for (field, value) in [
+        ("id", &message.id),
+        ("idempotency_key", &message.idempotency_key),
+    ] {
         if value.len() > NAME_BYTES_MAX || !is_plain(value) {
             let problem = format!(
                 "{:?} is not allowed; 1 to {NAME_BYTES_MAX} printable ASCII characters without spaces",
@@ -115,7 +125,10 @@ fn check_names(message: &v1::RunRequest) -> Result<(), ApiError> {
         }
     }
     if message.group.len() > NAME_BYTES_MAX || message.group.contains('\0') {
-        let problem = format!("{:?}; at most {NAME_BYTES_MAX} bytes", shorten(&message.group));
+        let problem = format!(
+            "{:?}; at most {NAME_BYTES_MAX} bytes",
+            shorten(&message.group)
+        );
         return Err(ApiError::invalid("NAME_INVALID", "group", problem));
     }
     if message.labels.len() > LABELS_MAX {
@@ -124,25 +137,38 @@ fn check_names(message: &v1::RunRequest) -> Result<(), ApiError> {
     }
     for (key, value) in &message.labels {
         if key.is_empty() || key.len() > NAME_BYTES_MAX || value.len() > NAME_BYTES_MAX {
-            let problem = format!("keys of 1 and values of 0 to {NAME_BYTES_MAX} bytes are allowed");
+            let problem =
+                format!("keys of 1 and values of 0 to {NAME_BYTES_MAX} bytes are allowed");
             let field = format!("labels[{:?}]", shorten(key));
             return Err(ApiError::invalid("LABEL_INVALID", field, problem));
         }
     }
     if !(-1000..=1000).contains(&message.priority) {
         let problem = format!("{} is outside -1000..=1000", message.priority);
-        return Err(ApiError::invalid("PRIORITY_OUT_OF_RANGE", "priority", problem));
+        return Err(ApiError::invalid(
+            "PRIORITY_OUT_OF_RANGE",
+            "priority",
+            problem,
+        ));
     }
     if message.deadline_ms > DEADLINE_MS_MAX {
         let problem = format!("{} is outside 0..={DEADLINE_MS_MAX}", message.deadline_ms);
-        return Err(ApiError::invalid("DEADLINE_OUT_OF_RANGE", "deadline_ms", problem));
+        return Err(ApiError::invalid(
+            "DEADLINE_OUT_OF_RANGE",
+            "deadline_ms",
+            problem,
+        ));
     }
     if !message.traceparent.is_empty() && !is_traceparent(&message.traceparent) {
         let problem = format!(
             "{:?} is no W3C trace context; write 00-<32 hex digits>-<16 hex digits>-<2 hex digits>",
             shorten(&message.traceparent),
         );
-        return Err(ApiError::invalid("TRACEPARENT_INVALID", "traceparent", problem));
+        return Err(ApiError::invalid(
+            "TRACEPARENT_INVALID",
+            "traceparent",
+            problem,
+        ));
     }
     Ok(())
 }
@@ -150,7 +176,10 @@ fn check_names(message: &v1::RunRequest) -> Result<(), ApiError> {
 fn is_traceparent(text: &str) -> bool {
     let parts: Vec<&str> = text.split('-').collect();
     let hex = |part: &str, digits: usize| {
-        part.len() == digits && part.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+        part.len() == digits
+            && part
+                .bytes()
+                .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
     };
     matches!(parts.as_slice(), [version, trace, span, flags]
         if hex(version, 2) && hex(trace, 32) && hex(span, 16) && hex(flags, 2))
@@ -172,8 +201,12 @@ fn check_tier(tier: i32) -> Result<(), ApiError> {
 
 fn image(name: &str, session: &Session, offer: Offer<'_>) -> Result<String, ApiError> {
     let name = if name.is_empty() { "host" } else { name };
-    let known: Vec<&str> =
-        offer.images.iter().copied().filter(|image| session.images.contains(image)).collect();
+    let known: Vec<&str> = offer
+        .images
+        .iter()
+        .copied()
+        .filter(|image| session.images.contains(image))
+        .collect();
     if known.contains(&name) {
         return Ok(name.to_owned());
     }
@@ -186,8 +219,14 @@ fn image(name: &str, session: &Session, offer: Offer<'_>) -> Result<String, ApiE
 fn unknown_name(name: &str, what: &str, known: &[&str]) -> String {
     let names: Vec<String> = known.iter().map(|name| (*name).to_owned()).collect();
     let nearest = proto::json::nearest(name, &names);
-    let hint = nearest.map(|name| format!("; did you mean {name:?}?")).unwrap_or_default();
-    format!("no {what} {:?}; known: {}{hint}", shorten(name), known.join(", "))
+    let hint = nearest
+        .map(|name| format!("; did you mean {name:?}?"))
+        .unwrap_or_default();
+    format!(
+        "no {what} {:?}; known: {}{hint}",
+        shorten(name),
+        known.join(", ")
+    )
 }
 
 /// The policy of a catalog that the caller may use.
@@ -205,8 +244,11 @@ pub fn named_policy<'a>(
     {
         return Ok(ready);
     }
-    let known: Vec<&str> =
-        policies.catalog().names().filter(|known| session.policies.contains(known)).collect();
+    let known: Vec<&str> = policies
+        .catalog()
+        .names()
+        .filter(|known| session.policies.contains(known))
+        .collect();
     let problem = unknown_name(name, "policy", &known);
     Err(ApiError::invalid("POLICY_UNKNOWN", field, problem))
 }
@@ -221,13 +263,18 @@ pub fn inline_policy(
     session: &Session,
     policies: &PolicySet,
 ) -> Result<Policy, ApiError> {
-    let policy = policies::resolve_inline(document, policies.catalog()).map_err(|error| match error {
-        InlineError::Parse(error) => ApiError::invalid("POLICY_UNREADABLE", field, error),
-        other => ApiError::invalid("POLICY_REFUSED", field, other),
-    })?;
+    let policy =
+        policies::resolve_inline(document, policies.catalog()).map_err(|error| match error {
+            InlineError::Parse(error) => ApiError::invalid("POLICY_UNREADABLE", field, error),
+            other => ApiError::invalid("POLICY_REFUSED", field, other),
+        })?;
     match policy.parent() {
         Some(parent) => named_policy(parent, field, session, policies).map(|_ready| policy),
-        None => Err(ApiError::invalid("POLICY_REFUSED", field, "it must extend a catalog policy")),
+        None => Err(ApiError::invalid(
+            "POLICY_REFUSED",
+            field,
+            "it must extend a catalog policy",
+        )),
     }
 }
 
@@ -238,24 +285,39 @@ fn policy(
 ) -> Result<Ready, ApiError> {
     let ready = match (&message.policy_document, message.policy.as_str()) {
         (None, "") => {
-            let known: Vec<&str> =
-                offer.policies.catalog().names().filter(|name| session.policies.contains(name)).collect();
+            let known: Vec<&str> = offer
+                .policies
+                .catalog()
+                .names()
+                .filter(|name| session.policies.contains(name))
+                .collect();
             let problem = format!("none given; name one of {}", known.join(", "));
             return Err(ApiError::invalid("POLICY_MISSING", "policy", problem));
         }
         (Some(_), name) if !name.is_empty() => {
             let problem = "given beside policy; give only one of the two";
-            return Err(ApiError::invalid("POLICY_TWICE", "policy_document", problem));
+            return Err(ApiError::invalid(
+                "POLICY_TWICE",
+                "policy_document",
+                problem,
+            ));
         }
-        (Some(document), _) => {
-            Ready::new(inline_policy(document, "policy_document", session, offer.policies)?)
-        }
+        (Some(document), _) => Ready::new(inline_policy(
+            document,
+            "policy_document",
+            session,
+            offer.policies,
+        )?),
         (None, name) => named_policy(name, "policy", session, offer.policies)?.clone(),
     };
     let missing = policies::unenforceable(&ready.policy);
     if let Some(first) = missing.first() {
         let problem = format!("{:?}: {first}", ready.policy.name);
-        return Err(ApiError::precondition("POLICY_NOT_ENFORCEABLE", "policy", problem));
+        return Err(ApiError::precondition(
+            "POLICY_NOT_ENFORCEABLE",
+            "policy",
+            problem,
+        ));
     }
     Ok(ready)
 }
@@ -268,17 +330,26 @@ fn argv(message: &v1::RunRequest) -> Result<Vec<Vec<u8>>, ApiError> {
     let argv: Vec<Vec<u8>> = if message.argv.is_empty() {
         message.argv_bytes.clone()
     } else {
-        message.argv.iter().map(|argument| argument.clone().into_bytes()).collect()
+        message
+            .argv
+            .iter()
+            .map(|argument| argument.clone().into_bytes())
+            .collect()
     };
     let Some(program) = argv.first() else {
         if message.verify.is_some() {
             return Ok(argv);
         }
-        let problem = "empty; name a program, or give verify to judge files without running them first";
+        let problem =
+            "empty; name a program, or give verify to judge files without running them first";
         return Err(ApiError::invalid("ARGV_EMPTY", "argv", problem));
     };
     if program.is_empty() {
-        return Err(ApiError::invalid("ARGV_EMPTY", "argv[0]", "empty; name a program"));
+        return Err(ApiError::invalid(
+            "ARGV_EMPTY",
+            "argv[0]",
+            "empty; name a program",
+        ));
     }
     for (index, argument) in argv.iter().enumerate() {
         check_argument(&format!("argv[{index}]"), argument)?;
@@ -313,10 +384,14 @@ fn check_environment(argv: &[Vec<u8>], env: &BTreeMap<String, String>) -> Result
     }
     // As the kernel counts: each with its end byte, names with their `=`.
     let arguments: usize = argv.iter().map(|argument| argument.len() + 1).sum();
-    let entries: usize = env.iter().map(|(name, value)| name.len() + value.len() + 2).sum();
+    let entries: usize = env
+        .iter()
+        .map(|(name, value)| name.len() + value.len() + 2)
+        .sum();
     let total = arguments + entries;
     if total > ARGUMENTS_BYTES_MAX {
-        let problem = format!("argv and env have {total} bytes together; at most {ARGUMENTS_BYTES_MAX}");
+        let problem =
+            format!("argv and env have {total} bytes together; at most {ARGUMENTS_BYTES_MAX}");
         return Err(ApiError::invalid("ARGUMENTS_TOO_LONG", "argv", problem));
     }
     Ok(())
@@ -362,5 +437,9 @@ pub fn payload_sha256(message: &v1::RunRequest) -> String {
 /// # Errors
 /// Always `Err` when `ok` is false.
 pub fn require(ok: bool, field: &str, problem: &str) -> Result<(), ApiError> {
-    if ok { Ok(()) } else { Err(ApiError::invalid("FIELD_INVALID", field, problem)) }
+    if ok {
+        Ok(())
+    } else {
+        Err(ApiError::invalid("FIELD_INVALID", field, problem))
+    }
 }

@@ -5,6 +5,7 @@
 //! store's. A run of another tenant is not there.
 
 mod active;
+mod task;
 #[cfg(test)]
 mod tests;
 
@@ -29,6 +30,7 @@ use crate::run::request::{Event, Request, RunError, RunResult};
 use crate::store::{Begin, Begun, Key, Listing, Page, Store, unix_ms};
 
 use active::{Active, ActiveRun};
+use task::RunTask;
 
 /// Images of this build.
 pub const IMAGES: [&str; 1] = ["host"];
@@ -168,12 +170,22 @@ impl Desk {
     /// The policies in force.
     #[must_use]
     pub fn policies(&self) -> Arc<PolicySet> {
-        Arc::clone(&self.inner.policies.read().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(
+            &self
+                .inner
+                .policies
+                .read()
+                .unwrap_or_else(PoisonError::into_inner),
+        )
     }
 
     /// Puts other policies in force, for requests from now on.
     pub fn set_policies(&self, policies: PolicySet) {
-        *self.inner.policies.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(policies);
+        *self
+            .inner
+            .policies
+            .write()
+            .unwrap_or_else(PoisonError::into_inner) = Arc::new(policies);
     }
 
     /// Name of this node.
@@ -199,11 +211,18 @@ impl Desk {
         arrival: Arrival,
         events: Option<mpsc::Sender<Event>>,
     ) -> Result<Ticket, ApiError> {
-        let accepted = self.accept_unmeasured(message, session, arrival, events).await;
+        let accepted = self
+            .accept_unmeasured(message, session, arrival, events)
+            .await;
         if let Err(error) = &accepted {
             self.inner.metrics.run_refused(error.reason);
             let principal = session.caller.principal.as_str();
-            tracing::info!(principal, reason = error.reason, message = error.message, "refused");
+            tracing::info!(
+                principal,
+                reason = error.reason,
+                message = error.message,
+                "refused"
+            );
         }
         accepted
     }
@@ -216,14 +235,18 @@ impl Desk {
         events: Option<mpsc::Sender<Event>>,
     ) -> Result<Ticket, ApiError> {
         let now = unix_ms();
-        let run_id = crate::run_id::new(now).map_err(|error| ApiError::fault("make a run id", &error))?;
+        let run_id =
+            crate::run_id::new(now).map_err(|error| ApiError::fault("make a run id", &error))?;
         let key = (!message.idempotency_key.is_empty()).then(|| Key {
             rpc: arrival.rpc,
             key: message.idempotency_key.clone(),
             payload_sha256: convert::payload_sha256(&message),
         });
         let policies = self.policies();
-        let offer = Offer { policies: &policies, images: &IMAGES };
+        let offer = Offer {
+            policies: &policies,
+            images: &IMAGES,
+        };
         let request = convert::run_request(message, session, offer, run_id.clone())?;
         let (sender, receiver) = watch::channel(None);
         let cancel = Cancel::new();
@@ -239,7 +262,11 @@ impl Desk {
         let durable = key.is_some() || arrival.detached;
         let keyed = key.is_some();
         if durable {
-            let begin = Begin { tenant: run.tenant.clone(), record: run.record.clone(), key };
+            let begin = Begin {
+                tenant: run.tenant.clone(),
+                record: run.record.clone(),
+                key,
+            };
             match self.inner.store.begin(begin).await {
                 Ok(Begun::New) => {}
                 Ok(Begun::Before { run_id: before }) => {
@@ -277,11 +304,17 @@ impl Desk {
             Some(run) => Waiting::For(run.result),
             None => {
                 let record = self.stored(tenant, run_id).await?;
-                let result = record.result.ok_or_else(|| ApiError::not_found("run", run_id))?;
+                let result = record
+                    .result
+                    .ok_or_else(|| ApiError::not_found("run", run_id))?;
                 Waiting::Over(Box::new(Ok(Arc::new(result))))
             }
         };
-        Ok(Ticket { run_id: run_id.to_owned(), waiting, cancel_on_drop: None })
+        Ok(Ticket {
+            run_id: run_id.to_owned(),
+            waiting,
+            cancel_on_drop: None,
+        })
     }
 
     async fn stored(&self, tenant: &str, run_id: &str) -> Result<v1::RunRecord, ApiError> {
@@ -317,7 +350,11 @@ impl Desk {
         let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
         let Some(mut run) = self.inner.active.get(tenant, run_id) else {
             let record = self.stored(tenant, run_id).await?;
-            return Ok(v1::FetchReply { state: record.state, result: record.result, wait_ms });
+            return Ok(v1::FetchReply {
+                state: record.state,
+                result: record.result,
+                wait_ms,
+            });
         };
         match tokio::time::timeout(wait, outcome_of(&mut run.result)).await {
             Ok(outcome) => Ok(v1::FetchReply {
@@ -343,7 +380,9 @@ impl Desk {
             run.cancel.cancel(session.caller.principal.as_str());
             return Ok(v1::RunState::Active);
         }
-        self.stored(tenant, run_id).await.map(|record| record.state())
+        self.stored(tenant, run_id)
+            .await
+            .map(|record| record.state())
     }
 
     /// A page of a tenant's runs, latest first: those that are active and those that are stored.
@@ -353,12 +392,17 @@ impl Desk {
     pub async fn list(&self, listing: Listing) -> Result<Page, ApiError> {
         let mut runs = self.inner.active.list(&listing);
         let size = listing.page_size;
-        let stored = self.inner.store.list(listing).await.map_err(|error| match error {
-            crate::store::StoreError::PageToken { .. } => {
-                ApiError::invalid("PAGE_TOKEN_INVALID", "page_token", error)
-            }
-            other => ApiError::fault("list runs", &other),
-        })?;
+        let stored = self
+            .inner
+            .store
+            .list(listing)
+            .await
+            .map_err(|error| match error {
+                crate::store::StoreError::PageToken { .. } => {
+                    ApiError::invalid("PAGE_TOKEN_INVALID", "page_token", error)
+                }
+                other => ApiError::fault("list runs", &other),
+            })?;
         let more = !stored.next_page_token.is_empty();
         runs.extend(stored.runs);
         // Latest first; of a run that is in both, the active one, which is earlier in the list.
@@ -368,7 +412,10 @@ impl Desk {
         runs.truncate(size);
         let last = runs.last().filter(|_run| more);
         let next_page_token = last.map(|run| run.run_id.clone()).unwrap_or_default();
-        Ok(Page { runs, next_page_token })
+        Ok(Page {
+            runs,
+            next_page_token,
+        })
     }
 
     /// Waits until every run is finished and stored. Nothing is cancelled here.
@@ -412,108 +459,4 @@ fn other_payload(run_id: &str) -> ApiError {
         field: Some("idempotency_key".to_owned()),
         ..ApiError::new(Code::AlreadyExists, "IDEMPOTENCY_KEY_REUSED", message)
     }
-}
-
-/// One run on its way to a result.
-struct RunTask {
-    inner: Arc<Inner>,
-    run: ActiveRun,
-    durable: bool,
-    detached: bool,
-}
-
-impl RunTask {
-    async fn run(
-        self,
-        request: Request,
-        events: Option<mpsc::Sender<Event>>,
-        result: watch::Sender<Option<Outcome>>,
-    ) {
-        let inner = Arc::clone(&self.inner);
-        let ended = inner.runner.run(request, events, self.run.cancel.clone()).await;
-        let record = self.finished_record(ended);
-        // Who has a key, or comes back later, is told only what is on disk by then.
-        if self.durable {
-            let stored = self.keep(&record).await;
-            result.send_replace(Some(stored.and(outcome(record))));
-        } else {
-            result.send_replace(Some(outcome(record.clone())));
-            if let Err(error) = self.keep(&record).await {
-                tracing::error!(run_id = self.run.record.run_id, %error, "the result is not kept");
-            }
-        }
-        inner.active.remove(&self.run.record.run_id);
-    }
-
-    /// The run's record with its result, or with the error that took its place.
-    fn finished_record(&self, ended: Result<RunResult, RunError>) -> Result<v1::RunRecord, ApiError> {
-        let (ending_kind, outcome, result) = match ended {
-            Ok(result) => {
-                let ending_kind = convert::ending_kind(&result.ending);
-                let outcome = convert::outcome(result.verdict.outcome());
-                self.measure(&result, ending_kind, outcome);
-                let result = convert::run_result(result, &self.inner.node);
-                (Some(ending_kind.into()), Some(outcome.into()), result)
-            }
-            Err(error) => {
-                let error = ApiError::from(error);
-                self.inner.metrics.run_refused(error.reason);
-                if !self.detached {
-                    return Err(error);
-                }
-                // Its caller is gone: the refusal is kept as its result.
-                let result = v1::RunResult {
-                    id: self.run.record.id.clone(),
-                    run_id: self.run.record.run_id.clone(),
-                    node: self.inner.node.clone(),
-                    error: Some(error.to_run_fault()),
-                    ..v1::RunResult::default()
-                };
-                (None, None, result)
-            }
-        };
-        Ok(v1::RunRecord {
-            state: v1::RunState::Finished.into(),
-            finished_unix_ms: Some(unix_ms()),
-            ending_kind,
-            outcome,
-            result: Some(result),
-            ..self.run.record.clone()
-        })
-    }
-
-    fn measure(&self, result: &RunResult, ending: v1::EndingKind, outcome: v1::Outcome) {
-        let metrics = &self.inner.metrics;
-        let infra = outcome == v1::Outcome::InfraError || ending == v1::EndingKind::SandboxFailed;
-        let outcome = outcome.as_str_name().trim_start_matches("OUTCOME_").to_ascii_lowercase();
-        metrics.run_finished(result.ending.kind(), &outcome, infra);
-        metrics.queue_waited(Duration::from_millis(result.usage.queue_ms));
-        if result.usage.start_us > 0 {
-            metrics.program_started(Duration::from_micros(result.usage.start_us));
-        }
-        tracing::info!(
-            run_id = result.run_id,
-            id = result.id,
-            tenant = self.run.tenant,
-            ending = result.ending.kind(),
-            outcome,
-            wall_ms = result.usage.wall_ms,
-            "finished",
-        );
-    }
-
-    /// Stores the result; of a run that did not take place nothing is left.
-    async fn keep(&self, record: &Result<v1::RunRecord, ApiError>) -> Result<(), ApiError> {
-        let (tenant, run_id) = (self.run.tenant.as_str(), self.run.record.run_id.as_str());
-        let kept = match record {
-            Ok(record) => self.inner.store.finish(tenant, record.clone(), true).await,
-            Err(_refused) if self.durable => self.inner.store.forget(tenant, run_id).await,
-            Err(_refused) => Ok(()),
-        };
-        kept.map_err(|error| ApiError::fault("store the result", &error))
-    }
-}
-
-fn outcome(record: Result<v1::RunRecord, ApiError>) -> Outcome {
-    record.map(|record| Arc::new(record.result.unwrap_or_default()))
 }

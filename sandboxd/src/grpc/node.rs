@@ -57,7 +57,13 @@ impl NodeService {
         metrics: Arc<Metrics>,
         draining: Arc<AtomicBool>,
     ) -> Self {
-        Self { desk, facts, fullness, metrics, draining }
+        Self {
+            desk,
+            facts,
+            fullness,
+            metrics,
+            draining,
+        }
     }
 }
 
@@ -101,7 +107,10 @@ impl Node for NodeService {
         let load = self.fullness.load();
         let count = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
         let policies = self.desk.policies();
-        let names = policies.catalog().names().filter(|name| session.policies.contains(name));
+        let names = policies
+            .catalog()
+            .names()
+            .filter(|name| session.policies.contains(name));
         Ok(Response::new(v1::StatusReply {
             node: self.desk.node().to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),

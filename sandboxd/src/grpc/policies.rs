@@ -77,8 +77,10 @@ impl Policies for PoliciesService {
             }
             Reference::Document(text) => (text.clone(), document_sha256(text, set.catalog())),
         };
-        let mut findings: Vec<v1::PolicyFinding> =
-            policies::lint(&text, set.catalog()).into_iter().map(finding).collect();
+        let mut findings: Vec<v1::PolicyFinding> = policies::lint(&text, set.catalog())
+            .into_iter()
+            .map(finding)
+            .collect();
         findings.sort_by_key(|finding| finding.severity);
         let error = i32::from(v1::Severity::Error);
         Ok(Response::new(v1::LintPolicyReply {
@@ -115,7 +117,10 @@ impl Policies for PoliciesService {
             .iter()
             .map(|change| {
                 let direction = format!("{:?}", change.direction).to_lowercase();
-                format!("{}: {} -> {} ({direction})", change.field, change.left, change.right)
+                format!(
+                    "{}: {} -> {} ({direction})",
+                    change.field, change.left, change.right
+                )
             })
             .collect();
         let changes = changes
@@ -127,7 +132,10 @@ impl Policies for PoliciesService {
                 direction: direction(change.direction).into(),
             })
             .collect();
-        Ok(Response::new(v1::DiffPoliciesReply { text: lines.join("\n"), changes }))
+        Ok(Response::new(v1::DiffPoliciesReply {
+            text: lines.join("\n"),
+            changes,
+        }))
     }
 }
 
@@ -143,12 +151,19 @@ fn summary(ready: &Ready) -> v1::PolicySummary {
 }
 
 fn as_not_found(error: ApiError) -> ApiError {
-    ApiError { code: tonic::Code::NotFound, ..error }
+    ApiError {
+        code: tonic::Code::NotFound,
+        ..error
+    }
 }
 
 fn reference(policy: Option<v1::PolicyRef>, field: &str) -> Result<Reference, ApiError> {
     policy.and_then(|policy| policy.policy).ok_or_else(|| {
-        ApiError::invalid("POLICY_MISSING", field, "none given; give a name or a document")
+        ApiError::invalid(
+            "POLICY_MISSING",
+            field,
+            "none given; give a name or a document",
+        )
     })
 }
 
@@ -169,7 +184,9 @@ fn ready(
 }
 
 fn document_sha256(text: &str, catalog: &Catalog) -> Option<String> {
-    policies::resolve_inline(text, catalog).ok().map(|policy| policy.sha256_hex())
+    policies::resolve_inline(text, catalog)
+        .ok()
+        .map(|policy| policy.sha256_hex())
 }
 
 fn direction(direction: policies::Direction) -> v1::ChangeDirection {

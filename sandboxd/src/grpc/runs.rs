@@ -41,7 +41,10 @@ impl RunsService {
     /// The service of a desk. A batch has at most `batch_in_flight_max` items unanswered.
     #[must_use]
     pub fn new(desk: Desk, batch_in_flight_max: usize) -> Self {
-        Self { desk, batch_in_flight_max }
+        Self {
+            desk,
+            batch_in_flight_max,
+        }
     }
 
     async fn accept(
@@ -56,14 +59,19 @@ impl RunsService {
         if message.traceparent.is_empty() {
             message.traceparent = trace;
         }
-        let arrival = Arrival { rpc: rpc.rule().name, detached: rpc == Rpc::RunsSubmit };
+        let arrival = Arrival {
+            rpc: rpc.rule().name,
+            detached: rpc == Rpc::RunsSubmit,
+        };
         self.desk.accept(message, &session, arrival, events).await
     }
 }
 
 /// The trace context of a call, where its message has none.
 fn trace_of(metadata: &tonic::metadata::MetadataMap) -> String {
-    let value = metadata.get("traceparent").and_then(|value| value.to_str().ok());
+    let value = metadata
+        .get("traceparent")
+        .and_then(|value| value.to_str().ok());
     value.unwrap_or_default().to_owned()
 }
 
@@ -107,7 +115,9 @@ impl Runs for RunsService {
         request: Request<v1::RunRequest>,
     ) -> Result<Response<v1::SubmitReply>, Status> {
         let ticket = self.accept(request, Rpc::RunsSubmit, None).await?;
-        Ok(Response::new(v1::SubmitReply { run_id: ticket.run_id.clone() }))
+        Ok(Response::new(v1::SubmitReply {
+            run_id: ticket.run_id.clone(),
+        }))
     }
 
     async fn fetch(
@@ -119,7 +129,10 @@ impl Runs for RunsService {
         let problem = format!("{} is outside 0..={FETCH_WAIT_MS_MAX}", message.wait_ms);
         convert::require(message.wait_ms <= FETCH_WAIT_MS_MAX, "wait_ms", &problem)?;
         let wait = Duration::from_millis(message.wait_ms);
-        let reply = self.desk.fetch(&session.caller.tenant, &message.run_id, wait).await?;
+        let reply = self
+            .desk
+            .fetch(&session.caller.tenant, &message.run_id, wait)
+            .await?;
         Ok(Response::new(reply))
     }
 
@@ -128,8 +141,13 @@ impl Runs for RunsService {
         request: Request<v1::CancelRequest>,
     ) -> Result<Response<v1::CancelReply>, Status> {
         let session = authorize(request.extensions(), Rpc::RunsCancel)?;
-        let state = self.desk.cancel(&session, &request.get_ref().run_id).await?;
-        Ok(Response::new(v1::CancelReply { state: state.into() }))
+        let state = self
+            .desk
+            .cancel(&session, &request.get_ref().run_id)
+            .await?;
+        Ok(Response::new(v1::CancelReply {
+            state: state.into(),
+        }))
     }
 
     async fn get(
@@ -137,7 +155,10 @@ impl Runs for RunsService {
         request: Request<v1::GetRunRequest>,
     ) -> Result<Response<v1::RunRecord>, Status> {
         let session = authorize(request.extensions(), Rpc::RunsGet)?;
-        let record = self.desk.get(&session.caller.tenant, &request.get_ref().run_id).await?;
+        let record = self
+            .desk
+            .get(&session.caller.tenant, &request.get_ref().run_id)
+            .await?;
         Ok(Response::new(record))
     }
 
@@ -149,7 +170,11 @@ impl Runs for RunsService {
         let message = request.into_inner();
         let problem = format!("{} is outside 0..={PAGE_SIZE_MAX}", message.page_size);
         convert::require(message.page_size <= PAGE_SIZE_MAX, "page_size", &problem)?;
-        let size = if message.page_size == 0 { PAGE_SIZE_DEFAULT } else { message.page_size };
+        let size = if message.page_size == 0 {
+            PAGE_SIZE_DEFAULT
+        } else {
+            message.page_size
+        };
         let listing = Listing {
             tenant: session.caller.tenant.clone(),
             state: message.state(),
@@ -158,7 +183,10 @@ impl Runs for RunsService {
             page_token: message.page_token,
         };
         let page = self.desk.list(listing).await?;
-        let reply = v1::ListRunsReply { runs: page.runs, next_page_token: page.next_page_token };
+        let reply = v1::ListRunsReply {
+            runs: page.runs,
+            next_page_token: page.next_page_token,
+        };
         Ok(Response::new(reply))
     }
 }
@@ -173,7 +201,11 @@ async fn relay(
     // First of all its id, with which the run can be cancelled.
     let mut next = Some(Event::Queued);
     while let Some(event) = next {
-        if to_caller.send(Ok(convert::event(event, &run_id))).await.is_err() {
+        if to_caller
+            .send(Ok(convert::event(event, &run_id)))
+            .await
+            .is_err()
+        {
             return;
         }
         next = tokio::select! {

@@ -32,7 +32,13 @@ pub struct ApiError {
 impl ApiError {
     /// An error without field.
     pub fn new(code: Code, reason: &'static str, message: impl Into<String>) -> Self {
-        Self { code, reason, field: None, message: message.into(), retry_after_ms: None }
+        Self {
+            code,
+            reason,
+            field: None,
+            message: message.into(),
+            retry_after_ms: None,
+        }
     }
 
     /// A field that the caller can fix. The message is `field: problem`.
@@ -43,7 +49,10 @@ impl ApiError {
     ) -> Self {
         let field = field.into();
         let message = format!("{field}: {problem}");
-        Self { field: Some(field), ..Self::new(Code::InvalidArgument, reason, message) }
+        Self {
+            field: Some(field),
+            ..Self::new(Code::InvalidArgument, reason, message)
+        }
     }
 
     /// The same as [`ApiError::invalid`] where the value is well formed but cannot be used here.
@@ -52,7 +61,10 @@ impl ApiError {
         field: impl Into<String>,
         problem: impl std::fmt::Display,
     ) -> Self {
-        Self { code: Code::FailedPrecondition, ..Self::invalid(reason, field, problem) }
+        Self {
+            code: Code::FailedPrecondition,
+            ..Self::invalid(reason, field, problem)
+        }
     }
 
     /// Something that is not there, or belongs to another tenant: the two look the same.
@@ -70,7 +82,11 @@ impl ApiError {
             source = deeper.source();
         }
         tracing::error!(what, cause = chain, "fault");
-        Self::new(Code::Internal, "FAULT", format!("{what} failed; the daemon's log has the cause"))
+        Self::new(
+            Code::Internal,
+            "FAULT",
+            format!("{what} failed; the daemon's log has the cause"),
+        )
     }
 
     /// The error as one item of a batch tells it.
@@ -102,14 +118,24 @@ impl From<ApiError> for Status {
 impl From<RunError> for ApiError {
     fn from(error: RunError) -> Self {
         match error {
-            RunError::Refused { reason, field, message } => {
+            RunError::Refused {
+                reason,
+                field,
+                message,
+            } => {
                 let code = match field {
                     Some(_) => Code::InvalidArgument,
                     None => Code::FailedPrecondition,
                 };
-                Self { field, ..Self::new(code, reason, message) }
+                Self {
+                    field,
+                    ..Self::new(code, reason, message)
+                }
             }
-            RunError::Busy { message, retry_after_ms } => Self {
+            RunError::Busy {
+                message,
+                retry_after_ms,
+            } => Self {
                 retry_after_ms: Some(retry_after_ms),
                 ..Self::new(Code::ResourceExhausted, "QUEUE_FULL", message)
             },

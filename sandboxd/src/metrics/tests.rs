@@ -11,7 +11,10 @@ fn a_scrape_shows_what_was_counted() {
     metrics.run_finished("sandbox_failed", "infra_error", true);
     metrics.run_refused("LIMIT_OUT_OF_RANGE");
     metrics.queue_waited(Duration::from_millis(3));
-    metrics.load_set(Load { sandboxes_live: 1, ..Load::default() });
+    metrics.load_set(Load {
+        sandboxes_live: 1,
+        ..Load::default()
+    });
     metrics.kernel_objects_set("cgroup", 4);
     let text = metrics.to_text().expect("text");
     for line in [
@@ -22,7 +25,10 @@ fn a_scrape_shows_what_was_counted() {
         "rollcage_sandboxes_live 1",
         "rollcage_kernel_objects{kind=\"cgroup\"} 4",
     ] {
-        assert!(text.lines().any(|found| found == line), "no line {line:?} in\n{text}");
+        assert!(
+            text.lines().any(|found| found == line),
+            "no line {line:?} in\n{text}"
+        );
     }
     assert_eq!(metrics.runs_finished(), 2);
 }

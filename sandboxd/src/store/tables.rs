@@ -59,7 +59,10 @@ pub struct Page {
 }
 
 fn database<E: Into<redb::Error>>(doing: &'static str) -> impl FnOnce(E) -> StoreError {
-    move |source| StoreError::Database { doing, source: Box::new(source.into()) }
+    move |source| StoreError::Database {
+        doing,
+        source: Box::new(source.into()),
+    }
 }
 
 /// The open file.
@@ -77,7 +80,11 @@ impl Tables {
             path: path.to_owned(),
             source: Box::new(source.into()),
         })?;
-        let tables = Self { database, retention, bytes: AtomicU64::new(0) };
+        let tables = Self {
+            database,
+            retention,
+            bytes: AtomicU64::new(0),
+        };
         // Also makes the tables, so that reads find them.
         let bytes = tables.write(|writing| writing.count_bytes())?;
         tables.bytes.store(bytes, Ordering::Relaxed);
@@ -89,8 +96,13 @@ impl Tables {
         &self,
         change: impl FnOnce(&mut Writing<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let mut transaction = self.database.begin_write().map_err(database("begin to write results"))?;
-        transaction.set_durability(Durability::Immediate).map_err(database("begin to write results"))?;
+        let mut transaction = self
+            .database
+            .begin_write()
+            .map_err(database("begin to write results"))?;
+        transaction
+            .set_durability(Durability::Immediate)
+            .map_err(database("begin to write results"))?;
         let changed = {
             let open = "open tables of results";
             let mut writing = Writing {
@@ -121,14 +133,21 @@ impl Tables {
                 if let Some(record) = writing.get(tenant, run_id)? {
                     writing.finish(tenant, &lost_record(record, now_unix_ms))?;
                 } else {
-                    writing.active.remove(run_id.as_str()).map_err(database(read))?;
+                    writing
+                        .active
+                        .remove(run_id.as_str())
+                        .map_err(database(read))?;
                 }
             }
             Ok(lost.len())
         })
     }
 
-    pub(super) fn get(&self, tenant: &str, run_id: &str) -> Result<Option<v1::RunRecord>, StoreError> {
+    pub(super) fn get(
+        &self,
+        tenant: &str,
+        run_id: &str,
+    ) -> Result<Option<v1::RunRecord>, StoreError> {
         let read = "read a result";
         let transaction = self.database.begin_read().map_err(database(read))?;
         let runs = transaction.open_table(RUNS).map_err(database(read))?;
@@ -143,24 +162,37 @@ impl Tables {
         let transaction = self.database.begin_read().map_err(database(read))?;
         let runs = transaction.open_table(RUNS).map_err(database(read))?;
         let token = listing.page_token.as_str();
-        if !token.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') {
-            return Err(StoreError::PageToken { token: token.to_owned() });
+        if !token
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+        {
+            return Err(StoreError::PageToken {
+                token: token.to_owned(),
+            });
         }
         let tenant = listing.tenant.as_str();
         // `~` is after every character of a run id.
         let end = if token.is_empty() { "~" } else { token };
         let mut page = Page::default();
-        for entry in runs.range((tenant, "")..(tenant, end)).map_err(database(read))?.rev() {
+        for entry in runs
+            .range((tenant, "")..(tenant, end))
+            .map_err(database(read))?
+            .rev()
+        {
             let (key, bytes) = entry.map_err(database(read))?;
             let mut record = decode(key.value().1, bytes.value())?;
             let group = listing.group.is_empty() || record.group == listing.group;
-            let state = listing.state == v1::RunState::Unspecified || record.state() == listing.state;
+            let state =
+                listing.state == v1::RunState::Unspecified || record.state() == listing.state;
             if !group || !state {
                 continue;
             }
             if page.runs.len() == listing.page_size {
-                page.next_page_token =
-                    page.runs.last().map(|last| last.run_id.clone()).unwrap_or_default();
+                page.next_page_token = page
+                    .runs
+                    .last()
+                    .map(|last| last.run_id.clone())
+                    .unwrap_or_default();
                 break;
             }
             record.result = None;
@@ -171,8 +203,10 @@ impl Tables {
 }
 
 fn decode(run_id: &str, bytes: &[u8]) -> Result<v1::RunRecord, StoreError> {
-    v1::RunRecord::decode(bytes)
-        .map_err(|source| StoreError::Entry { run_id: run_id.to_owned(), source })
+    v1::RunRecord::decode(bytes).map_err(|source| StoreError::Entry {
+        run_id: run_id.to_owned(),
+        source,
+    })
 }
 
 /// The record of a run that the daemon did not live to finish.
@@ -226,19 +260,31 @@ impl Writing<'_> {
                 let (run_id, payload) = before.value();
                 let run_id = run_id.to_owned();
                 let same = payload == key.payload_sha256;
-                return Ok(if same { Begun::Before { run_id } } else { Begun::OtherPayload { run_id } });
+                return Ok(if same {
+                    Begun::Before { run_id }
+                } else {
+                    Begun::OtherPayload { run_id }
+                });
             }
             self.keys
                 .insert(scope, (run_id, key.payload_sha256.as_str()))
                 .map_err(database(write))?;
-            self.key_of.insert(run_id, (key.rpc, key.key.as_str())).map_err(database(write))?;
+            self.key_of
+                .insert(run_id, (key.rpc, key.key.as_str()))
+                .map_err(database(write))?;
         }
-        self.active.insert(run_id, tenant).map_err(database(write))?;
+        self.active
+            .insert(run_id, tenant)
+            .map_err(database(write))?;
         self.put(tenant, &begin.record)?;
         Ok(Begun::New)
     }
 
-    pub(super) fn finish(&mut self, tenant: &str, record: &v1::RunRecord) -> Result<(), StoreError> {
+    pub(super) fn finish(
+        &mut self,
+        tenant: &str,
+        record: &v1::RunRecord,
+    ) -> Result<(), StoreError> {
         self.active
             .remove(record.run_id.as_str())
             .map_err(database("store a run that ended"))?;
@@ -259,12 +305,18 @@ impl Writing<'_> {
         if let Some(place) = place {
             self.bytes.fetch_sub(place.value().1, Ordering::Relaxed);
         }
-        self.runs.remove((tenant, run_id)).map_err(database(write))?;
+        self.runs
+            .remove((tenant, run_id))
+            .map_err(database(write))?;
         Ok(())
     }
 
     fn get(&self, tenant: &str, run_id: &str) -> Result<Option<v1::RunRecord>, StoreError> {
-        match self.runs.get((tenant, run_id)).map_err(database("read a result"))? {
+        match self
+            .runs
+            .get((tenant, run_id))
+            .map_err(database("read a result"))?
+        {
             Some(bytes) => decode(run_id, bytes.value()).map(Some),
             None => Ok(None),
         }
@@ -276,12 +328,17 @@ impl Writing<'_> {
         let run_id = record.run_id.as_str();
         let keyed = self.key_of.get(run_id).map_err(database(write))?.is_some();
         let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
-        let before = self.order.insert(run_id, (tenant, length, keyed)).map_err(database(write))?;
+        let before = self
+            .order
+            .insert(run_id, (tenant, length, keyed))
+            .map_err(database(write))?;
         self.bytes.fetch_add(length, Ordering::Relaxed);
         if let Some(before) = before {
             self.bytes.fetch_sub(before.value().1, Ordering::Relaxed);
         }
-        self.runs.insert((tenant, run_id), bytes.as_slice()).map_err(database(write))?;
+        self.runs
+            .insert((tenant, run_id), bytes.as_slice())
+            .map_err(database(write))?;
         Ok(())
     }
 
@@ -301,13 +358,20 @@ impl Writing<'_> {
         // Cheap in the common case: nothing is too old and nothing too much.
         let oldest = crate::run_id::prefix_at(now_unix_ms.saturating_sub(self.retention.keep_ms));
         let mut gone = Vec::new();
-        for entry in self.order.range::<&str>(..oldest.as_str()).map_err(database(read))? {
+        for entry in self
+            .order
+            .range::<&str>(..oldest.as_str())
+            .map_err(database(read))?
+        {
             let (run_id, place) = entry.map_err(database(read))?;
             gone.push((place.value().0.to_owned(), run_id.value().to_owned()));
         }
         let entries = redb::ReadableTableMetadata::len(&self.order).map_err(database(read))?;
         let mut too_many = entries.saturating_sub(self.retention.entries_max);
-        let mut too_much = self.bytes.load(Ordering::Relaxed).saturating_sub(self.retention.bytes_max);
+        let mut too_much = self
+            .bytes
+            .load(Ordering::Relaxed)
+            .saturating_sub(self.retention.bytes_max);
         if too_many > 0 || too_much > 0 {
             for entry in self.order.iter().map_err(database(read))? {
                 let (run_id, place) = entry.map_err(database(read))?;
@@ -324,7 +388,11 @@ impl Writing<'_> {
             }
         }
         for (tenant, run_id) in gone {
-            let active = self.active.get(run_id.as_str()).map_err(database(read))?.is_some();
+            let active = self
+                .active
+                .get(run_id.as_str())
+                .map_err(database(read))?
+                .is_some();
             if !active {
                 self.forget(&tenant, &run_id)?;
             }

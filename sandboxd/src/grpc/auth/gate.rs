@@ -44,9 +44,14 @@ impl Gate {
     /// A gate for these principals. `started_by` is the uid that started the daemon.
     #[must_use]
     pub fn new(principals: &[PrincipalConfig], started_by: u32) -> Self {
-        let principals =
-            principals.iter().map(|config| (config.clone(), Arc::new(session(config)))).collect();
-        Self { principals: Arc::new(principals), own_uids: Arc::new(vec![0, started_by]) }
+        let principals = principals
+            .iter()
+            .map(|config| (config.clone(), Arc::new(session(config))))
+            .collect();
+        Self {
+            principals: Arc::new(principals),
+            own_uids: Arc::new(vec![0, started_by]),
+        }
     }
 
     /// Who that is.
@@ -62,9 +67,16 @@ impl Gate {
         };
         if let Some(uid) = peer.uid {
             return known(&|config| config.uid == Some(uid))
-                .or_else(|| self.own_uids.contains(&uid).then(|| Arc::new(own_session(uid))))
+                .or_else(|| {
+                    self.own_uids
+                        .contains(&uid)
+                        .then(|| Arc::new(own_session(uid)))
+                })
                 .ok_or_else(|| {
-                    unknown(&format!("uid {uid}"), &format!("add a [[principal]] with uid = {uid}"))
+                    unknown(
+                        &format!("uid {uid}"),
+                        &format!("add a [[principal]] with uid = {uid}"),
+                    )
                 });
         }
         if let Some(certificate) = &peer.certificate {
@@ -72,7 +84,10 @@ impl Gate {
             return known(&|config| config.certificate_sha256.as_deref() == Some(&digest))
                 .or_else(|| {
                     known(&|config| {
-                        config.certificate_name.as_ref().is_some_and(|name| has_name(certificate, name))
+                        config
+                            .certificate_name
+                            .as_ref()
+                            .is_some_and(|name| has_name(certificate, name))
                     })
                 })
                 .ok_or_else(|| {
@@ -84,7 +99,12 @@ impl Gate {
             // Only digests are compared, so that the time it takes tells nothing of a token.
             let digest = hex::encode(Sha256::digest(token));
             return known(&|config| config.token_sha256.as_deref() == Some(&digest)).ok_or_else(
-                || unknown("this bearer token", "add a [[principal]] with its token_sha256"),
+                || {
+                    unknown(
+                        "this bearer token",
+                        "add a [[principal]] with its token_sha256",
+                    )
+                },
             );
         }
         let fix = "send a client certificate, or `authorization: Bearer TOKEN`";
@@ -103,7 +123,10 @@ impl Interceptor for Gate {
 fn peer(request: &Request<()>) -> Peer {
     let extensions = request.extensions();
     if let Some(local) = extensions.get::<UdsConnectInfo>() {
-        return Peer { uid: local.peer_cred.map(|credentials| credentials.uid()), ..Peer::default() };
+        return Peer {
+            uid: local.peer_cred.map(|credentials| credentials.uid()),
+            ..Peer::default()
+        };
     }
     let certificate = extensions
         .get::<TlsConnectInfo<TcpConnectInfo>>()
@@ -115,7 +138,11 @@ fn peer(request: &Request<()>) -> Peer {
         .and_then(|value| value.to_str().ok())
         .and_then(|value| value.strip_prefix("Bearer "))
         .map(str::to_owned);
-    Peer { uid: None, certificate, token }
+    Peer {
+        uid: None,
+        certificate,
+        token,
+    }
 }
 
 fn has_name(certificate: &[u8], name: &str) -> bool {
@@ -129,7 +156,10 @@ fn has_name(certificate: &[u8], name: &str) -> bool {
 fn session(config: &PrincipalConfig) -> Session {
     let names = |names: &Option<_>| names.clone().map_or(Names::All, Names::Only);
     Session {
-        caller: Caller { principal: config.name.clone(), tenant: config.tenant.clone() },
+        caller: Caller {
+            principal: config.name.clone(),
+            tenant: config.tenant.clone(),
+        },
         roles: config.roles.iter().copied().collect(),
         policies: names(&config.policies),
         images: names(&config.images),
@@ -139,7 +169,10 @@ fn session(config: &PrincipalConfig) -> Session {
 
 fn own_session(uid: u32) -> Session {
     Session {
-        caller: Caller { principal: format!("uid:{uid}"), tenant: DEFAULT_TENANT.to_owned() },
+        caller: Caller {
+            principal: format!("uid:{uid}"),
+            tenant: DEFAULT_TENANT.to_owned(),
+        },
         roles: Role::ALL.to_vec(),
         policies: Names::All,
         images: Names::All,
@@ -148,6 +181,7 @@ fn own_session(uid: u32) -> Session {
 }
 
 fn unknown(who: &str, fix: &str) -> ApiError {
-    let message = format!("{who} is not a known principal; an operator can {fix} to the configuration");
+    let message =
+        format!("{who} is not a known principal; an operator can {fix} to the configuration");
     ApiError::new(Code::Unauthenticated, "UNKNOWN_PRINCIPAL", message)
 }

@@ -45,13 +45,13 @@ const RUN_OR_OPERATE: &[Role] = &[Role::Run, Role::Operate];
 const ANY: &[Role] = &[Role::Run, Role::Operate, Role::Audit];
 const AUDIT: &[Role] = &[Role::Audit];
 
-const fn row(
-    rpc: Rpc,
-    service: &'static str,
-    name: &'static str,
-    roles: &'static [Role],
-) -> Rule {
-    Rule { rpc, service, name, roles }
+const fn row(rpc: Rpc, service: &'static str, name: &'static str, roles: &'static [Role]) -> Rule {
+    Rule {
+        rpc,
+        service,
+        name,
+        roles,
+    }
 }
 
 /// The matrix, in the order of [`Rpc`].

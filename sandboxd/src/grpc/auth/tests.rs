@@ -35,7 +35,10 @@ const MATRIX: [(Rpc, [bool; 3]); 19] = [
 fn extensions(roles: &[Role]) -> Extensions {
     let mut extensions = Extensions::new();
     extensions.insert(Arc::new(Session {
-        caller: Caller { principal: "p".into(), tenant: "t".into() },
+        caller: Caller {
+            principal: "p".into(),
+            tenant: "t".into(),
+        },
         roles: roles.to_vec(),
         policies: Names::All,
         images: Names::All,
@@ -47,15 +50,24 @@ fn extensions(roles: &[Role]) -> Extensions {
 #[test]
 fn each_role_may_call_what_the_matrix_says() {
     for (rpc, allowed) in MATRIX {
-        for (role, allowed) in [Role::Run, Role::Operate, Role::Audit].into_iter().zip(allowed) {
+        for (role, allowed) in [Role::Run, Role::Operate, Role::Audit]
+            .into_iter()
+            .zip(allowed)
+        {
             let answer = authorize(&extensions(&[role]), rpc);
             assert_eq!(answer.is_ok(), allowed, "{rpc:?} as {role:?}");
             if let Err(error) = answer {
                 assert_eq!(error.code, Code::PermissionDenied);
             }
         }
-        assert!(authorize(&extensions(&[Role::Admin]), rpc).is_ok(), "{rpc:?} as admin");
-        assert!(authorize(&extensions(&[]), rpc).is_err(), "{rpc:?} without a role");
+        assert!(
+            authorize(&extensions(&[Role::Admin]), rpc).is_ok(),
+            "{rpc:?} as admin"
+        );
+        assert!(
+            authorize(&extensions(&[]), rpc).is_err(),
+            "{rpc:?} without a role"
+        );
         let nobody = authorize(&Extensions::new(), rpc).expect_err("no session");
         assert_eq!(nobody.code, Code::Unauthenticated);
     }
@@ -70,15 +82,23 @@ fn the_table_has_every_rpc_of_the_package_once_and_in_order() {
         .iter()
         .flat_map(|file| &file.service)
         .flat_map(|service| {
-            service.method.iter().map(|rpc| (service.name().to_owned(), rpc.name().to_owned()))
+            service
+                .method
+                .iter()
+                .map(|rpc| (service.name().to_owned(), rpc.name().to_owned()))
         })
         .collect();
-    let ruled: BTreeSet<(String, String)> =
-        RULES.iter().map(|rule| (rule.service.to_owned(), rule.name.to_owned())).collect();
+    let ruled: BTreeSet<(String, String)> = RULES
+        .iter()
+        .map(|rule| (rule.service.to_owned(), rule.name.to_owned()))
+        .collect();
     assert_eq!(described, ruled);
     for ((rule, (rpc, _)), index) in RULES.iter().zip(MATRIX).zip(0_usize..) {
         assert_eq!((rule.rpc, rule.rpc as usize), (rpc, index));
-        assert_eq!(format!("{}{}", rule.service, rule.name), format!("{:?}", rule.rpc));
+        assert_eq!(
+            format!("{}{}", rule.service, rule.name),
+            format!("{:?}", rule.rpc)
+        );
     }
 }
 
@@ -115,38 +135,74 @@ fn principals() -> Vec<PrincipalConfig> {
         digest("secret"),
         digest("der"),
     );
-    let surroundings =
-        Surroundings { uid: 0, home: None, xdg_state_home: None, xdg_runtime_dir: None };
-    parse(&text, None, Overrides::default(), &surroundings).expect("config").principals
+    let surroundings = Surroundings {
+        uid: 0,
+        home: None,
+        xdg_state_home: None,
+        xdg_runtime_dir: None,
+    };
+    parse(&text, None, Overrides::default(), &surroundings)
+        .expect("config")
+        .principals
 }
 
 #[test]
 fn credentials_lead_to_their_principal_and_no_other() {
     let gate = Gate::new(&principals(), 500);
-    let who = |peer: Peer| gate.identify(&peer).map(|session| session.caller.principal.clone());
-    let uid = |uid| Peer { uid: Some(uid), ..Peer::default() };
-    let token = |token: &str| Peer { token: Some(token.into()), ..Peer::default() };
-    let certificate = |der: &str| Peer { certificate: Some(der.into()), ..Peer::default() };
+    let who = |peer: Peer| {
+        gate.identify(&peer)
+            .map(|session| session.caller.principal.clone())
+    };
+    let uid = |uid| Peer {
+        uid: Some(uid),
+        ..Peer::default()
+    };
+    let token = |token: &str| Peer {
+        token: Some(token.into()),
+        ..Peer::default()
+    };
+    let certificate = |der: &str| Peer {
+        certificate: Some(der.into()),
+        ..Peer::default()
+    };
     assert_eq!(who(uid(0)).as_deref(), Ok("uid:0"));
     assert_eq!(who(uid(500)).as_deref(), Ok("uid:500"));
     assert_eq!(who(uid(1000)).as_deref(), Ok("trainer"));
     assert_eq!(who(token("secret")).as_deref(), Ok("remote"));
     assert_eq!(who(certificate("der")).as_deref(), Ok("cert"));
-    for stranger in [uid(1001), token("guess"), token(""), certificate("other"), Peer::default()] {
+    for stranger in [
+        uid(1001),
+        token("guess"),
+        token(""),
+        certificate("other"),
+        Peer::default(),
+    ] {
         let error = who(stranger.clone()).expect_err("a stranger");
         assert_eq!(error.code, Code::Unauthenticated, "{stranger:?}");
     }
     // A token does not help on a unix socket: there the kernel says who it is.
-    let both = Peer { uid: Some(1001), token: Some("secret".into()), certificate: None };
+    let both = Peer {
+        uid: Some(1001),
+        token: Some("secret".into()),
+        certificate: None,
+    };
     assert!(who(both).is_err());
 }
 
 #[test]
 fn a_session_has_what_its_entry_says() {
     let gate = Gate::new(&principals(), 0);
-    let session = gate.identify(&Peer { uid: Some(1000), ..Peer::default() }).expect("known");
+    let session = gate
+        .identify(&Peer {
+            uid: Some(1000),
+            ..Peer::default()
+        })
+        .expect("known");
     assert_eq!(session.caller.tenant, "red");
-    assert_eq!((session.roles.as_slice(), session.runs_max), (&[Role::Run][..], Some(8)));
+    assert_eq!(
+        (session.roles.as_slice(), session.runs_max),
+        (&[Role::Run][..], Some(8))
+    );
     assert!(session.policies.contains("python") && !session.policies.contains("build"));
     assert!(session.images.contains("host"));
 }

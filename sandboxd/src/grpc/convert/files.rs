@@ -22,7 +22,11 @@ pub(super) fn checked(
     limits: &EffectiveLimits,
 ) -> Result<Vec<InputFile>, ApiError> {
     if size(files.len()) > limits.files_max {
-        let problem = format!("{} files; at most {} (limits.files_max)", files.len(), limits.files_max);
+        let problem = format!(
+            "{} files; at most {} (limits.files_max)",
+            files.len(),
+            limits.files_max
+        );
         return Err(ApiError::invalid("FILES_TOO_MANY", "files", problem));
     }
     let total: u64 = files.values().map(|file| size(file.content.len())).sum();
@@ -41,12 +45,24 @@ pub(super) fn checked(
         let mode = file.mode.unwrap_or(MODE_DEFAULT);
         if mode > 0o777 {
             let problem = format!("{mode:#o} is outside 0..=0o777");
-            return Err(ApiError::invalid("FILE_MODE_INVALID", format!("{field}.mode"), problem));
+            return Err(ApiError::invalid(
+                "FILE_MODE_INVALID",
+                format!("{field}.mode"),
+                problem,
+            ));
         }
         if !paths.insert(path.to_owned()) {
-            return Err(ApiError::invalid("FILE_TWICE", field, "another path means the same file"));
+            return Err(ApiError::invalid(
+                "FILE_TWICE",
+                field,
+                "another path means the same file",
+            ));
         }
-        inputs.push(InputFile { path: path.to_owned(), content: file.content, mode });
+        inputs.push(InputFile {
+            path: path.to_owned(),
+            content: file.content,
+            mode,
+        });
     }
     check_no_file_is_a_folder(&paths)?;
     Ok(inputs)
@@ -57,7 +73,10 @@ fn check_no_file_is_a_folder(paths: &BTreeSet<String>) -> Result<(), ApiError> {
     for path in paths {
         let folders = path.match_indices('/').map(|(end, _)| &path[..end]);
         if let Some(folder) = folders.into_iter().find(|folder| paths.contains(*folder)) {
-            let problem = format!("{:?} is a file of this request and cannot be a folder", shorten(folder));
+            let problem = format!(
+                "{:?} is a file of this request and cannot be a folder",
+                shorten(folder)
+            );
             let field = format!("files[{:?}]", shorten(path));
             return Err(ApiError::invalid("FILE_IS_FOLDER", field, problem));
         }
@@ -96,7 +115,7 @@ fn relative_path<'a>(field: &str, written: &'a str) -> Result<&'a str, ApiError>
 }
 
 /// The patterns of `collect`, relative to `/workspace`.
-pub(super) fn patterns(collect: Vec<String>) -> Result<Vec<String>, ApiError> {
+pub(super) fn patterns(collect: &[String]) -> Result<Vec<String>, ApiError> {
     if collect.len() > COLLECT_MAX {
         let problem = format!("{} patterns; at most {COLLECT_MAX}", collect.len());
         return Err(ApiError::invalid("COLLECT_TOO_MANY", "collect", problem));
@@ -109,3 +128,6 @@ pub(super) fn patterns(collect: Vec<String>) -> Result<Vec<String>, ApiError> {
         })
         .collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -44,7 +44,10 @@ pub(super) fn effective(
     policy.effective_limits(&requested).map_err(|error| {
         let field = format!("limits.{}", error.field);
         // Its text begins with the field already.
-        ApiError { message: error.to_string(), ..ApiError::invalid(REASON, field, "") }
+        ApiError {
+            message: error.to_string(),
+            ..ApiError::invalid(REASON, field, "")
+        }
     })
 }
 

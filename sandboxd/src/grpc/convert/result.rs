@@ -19,7 +19,10 @@ pub fn run_result(result: RunResult, node: &str) -> v1::RunResult {
         run_id: result.run_id,
         ending: Some(ending(result.ending)),
         verdict: Some(verdict(result.verdict)),
-        dropped_bytes: Some(v1::DroppedBytes { stdout: stdout.1, stderr: stderr.1 }),
+        dropped_bytes: Some(v1::DroppedBytes {
+            stdout: stdout.1,
+            stderr: stderr.1,
+        }),
         stdout: stdout.0,
         stderr: stderr.0,
         stdout_summary: Some(stdout_summary),
@@ -41,7 +44,10 @@ pub fn run_result(result: RunResult, node: &str) -> v1::RunResult {
             .into_iter()
             .map(|(path, reason)| v1::MissingFile { path, reason })
             .collect(),
-        audit: Some(v1::AuditReceipt { seq: result.audit.seq, sha256: result.audit.sha256 }),
+        audit: Some(v1::AuditReceipt {
+            seq: result.audit.seq,
+            sha256: result.audit.sha256,
+        }),
         sandbox_id: result.sandbox_id,
         node: node.to_owned(),
         error: None,
@@ -71,7 +77,11 @@ pub fn event(event: Event, run_id: &str) -> v1::RunEvent {
                 OutputStream::Stdout => v1::OutputStream::Stdout,
                 OutputStream::Stderr => v1::OutputStream::Stderr,
             };
-            v1::run_event::Event::Output(v1::RunOutput { stream: stream.into(), seq, data: bytes })
+            v1::run_event::Event::Output(v1::RunOutput {
+                stream: stream.into(),
+                seq,
+                data: bytes,
+            })
         }
     };
     v1::RunEvent { event: Some(event) }
@@ -97,56 +107,111 @@ pub fn ending_kind(ending: &Ending) -> v1::EndingKind {
 }
 
 fn ending(ending: Ending) -> v1::Ending {
-    let mut message = v1::Ending { kind: ending_kind(&ending).into(), ..v1::Ending::default() };
+    let kind = ending_kind(&ending).into();
+    let empty = v1::Ending {
+        kind,
+        ..v1::Ending::default()
+    };
     match ending {
-        Ending::Exited { code } => message.code = Some(code),
-        Ending::Signalled { signal, core_dumped, sent_by } => {
-            message.signal = Some(signal);
-            message.core_dumped = Some(core_dumped);
-            message.sent_by = sent_by;
-        }
-        Ending::WallTimeUp { limit_ms, used_ms, throttled_ms }
-        | Ending::CpuTimeUp { limit_ms, used_ms, throttled_ms } => {
-            message.limit_ms = Some(limit_ms);
-            message.used_ms = Some(used_ms);
-            message.throttled_ms = Some(throttled_ms);
-        }
-        Ending::MemoryUp { limit_bytes, peak_bytes, source } => {
-            message.limit_bytes = Some(limit_bytes);
-            message.peak_bytes = Some(peak_bytes);
-            message.set_source(match source {
-                MemorySource::Cgroup => v1::MemorySource::Cgroup,
-                MemorySource::RssPoll => v1::MemorySource::RssPoll,
-            });
-        }
-        Ending::OutputUp { cap_bytes, dropped_bytes } => {
-            message.cap_bytes = Some(cap_bytes);
-            message.dropped_bytes = Some(dropped_bytes);
-        }
-        Ending::DiskUp { limit_bytes, first_refusal } => {
-            message.limit_bytes = Some(limit_bytes);
-            message.first_refusal = Some(first_refusal);
-        }
-        Ending::PidsUp { limit, first_refusal } => {
-            message.limit = Some(limit);
-            message.first_refusal = Some(first_refusal);
-        }
-        Ending::SyscallDenied { syscall, rule } => {
-            message.syscall = Some(syscall);
-            message.rule = Some(rule);
-        }
-        Ending::Cancelled { by } => message.by = Some(by),
-        Ending::NotStarted { code, path, reason } => {
-            message.code = Some(code);
-            message.path = Some(path);
-            message.reason = Some(reason);
-        }
-        Ending::SandboxFailed { step, reason } => {
-            message.step = Some(step);
-            message.reason = Some(reason);
-        }
+        Ending::Exited { code } => v1::Ending {
+            code: Some(code),
+            ..empty
+        },
+        Ending::Signalled {
+            signal,
+            core_dumped,
+            sent_by,
+        } => v1::Ending {
+            signal: Some(signal),
+            core_dumped: Some(core_dumped),
+            sent_by,
+            ..empty
+        },
+        Ending::SyscallDenied { syscall, rule } => v1::Ending {
+            syscall: Some(syscall),
+            rule: Some(rule),
+            ..empty
+        },
+        Ending::Cancelled { by } => v1::Ending {
+            by: Some(by),
+            ..empty
+        },
+        Ending::NotStarted { code, path, reason } => v1::Ending {
+            code: Some(code),
+            path: Some(path),
+            reason: Some(reason),
+            ..empty
+        },
+        Ending::SandboxFailed { step, reason } => v1::Ending {
+            step: Some(step),
+            reason: Some(reason),
+            ..empty
+        },
+        limit => limit_ending(limit, empty),
     }
-    message
+}
+
+/// The endings by a limit; others stay as they are.
+fn limit_ending(ending: Ending, empty: v1::Ending) -> v1::Ending {
+    match ending {
+        Ending::WallTimeUp {
+            limit_ms,
+            used_ms,
+            throttled_ms,
+        }
+        | Ending::CpuTimeUp {
+            limit_ms,
+            used_ms,
+            throttled_ms,
+        } => v1::Ending {
+            limit_ms: Some(limit_ms),
+            used_ms: Some(used_ms),
+            throttled_ms: Some(throttled_ms),
+            ..empty
+        },
+        Ending::MemoryUp {
+            limit_bytes,
+            peak_bytes,
+            source,
+        } => v1::Ending {
+            limit_bytes: Some(limit_bytes),
+            peak_bytes: Some(peak_bytes),
+            source: Some(memory_source(source).into()),
+            ..empty
+        },
+        Ending::OutputUp {
+            cap_bytes,
+            dropped_bytes,
+        } => v1::Ending {
+            cap_bytes: Some(cap_bytes),
+            dropped_bytes: Some(dropped_bytes),
+            ..empty
+        },
+        Ending::DiskUp {
+            limit_bytes,
+            first_refusal,
+        } => v1::Ending {
+            limit_bytes: Some(limit_bytes),
+            first_refusal: Some(first_refusal),
+            ..empty
+        },
+        Ending::PidsUp {
+            limit,
+            first_refusal,
+        } => v1::Ending {
+            limit: Some(limit),
+            first_refusal: Some(first_refusal),
+            ..empty
+        },
+        _ => empty,
+    }
+}
+
+fn memory_source(source: MemorySource) -> v1::MemorySource {
+    match source {
+        MemorySource::Cgroup => v1::MemorySource::Cgroup,
+        MemorySource::RssPoll => v1::MemorySource::RssPoll,
+    }
 }
 
 /// An outcome.
@@ -179,7 +244,10 @@ fn verdict(verdict: Verdict) -> v1::Verdict {
         tamper: verdict
             .tamper
             .into_iter()
-            .map(|note| v1::TamperNote { path: note.path, what: note.what })
+            .map(|note| v1::TamperNote {
+                path: note.path,
+                what: note.what,
+            })
             .collect(),
         evidence: Some(evidence(verdict.evidence)),
         metrics: verdict.metrics,
@@ -256,11 +324,23 @@ fn usage(usage: &Usage) -> v1::Usage {
         gpu_ms: usage.gpu_ms,
         queue_ms: usage.queue_ms,
         start_us: usage.start_us,
-        pressure: usage.pressure.map(|Pressure {
-            cpu_some_us, cpu_full_us, memory_some_us, memory_full_us, io_some_us, io_full_us,
-        }| v1::Pressure {
-            cpu_some_us, cpu_full_us, memory_some_us, memory_full_us, io_some_us, io_full_us,
-        }),
+        pressure: usage.pressure.map(
+            |Pressure {
+                 cpu_some_us,
+                 cpu_full_us,
+                 memory_some_us,
+                 memory_full_us,
+                 io_some_us,
+                 io_full_us,
+             }| v1::Pressure {
+                cpu_some_us,
+                cpu_full_us,
+                memory_some_us,
+                memory_full_us,
+                io_some_us,
+                io_full_us,
+            },
+        ),
     }
 }
 

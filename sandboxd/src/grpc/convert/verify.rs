@@ -24,13 +24,16 @@ pub(super) fn spec(message: v1::Verify) -> Result<VerifySpec, ApiError> {
     }
     check_kind(&kind_name(kind)).map_err(|error| {
         let code = ApiError::precondition("VERIFY_KIND_UNSUPPORTED", "verify.kind", "");
-        ApiError { message: error.to_string(), ..code }
+        ApiError {
+            message: error.to_string(),
+            ..code
+        }
     })?;
     check_fields(kind, &message)?;
     let spec = match kind {
-        v1::VerifyKind::ExitCode => {
-            VerifySpec::ExitCode(ExitCodeSpec { exit_code: message.exit_code.unwrap_or(0) })
-        }
+        v1::VerifyKind::ExitCode => VerifySpec::ExitCode(ExitCodeSpec {
+            exit_code: message.exit_code.unwrap_or(0),
+        }),
         v1::VerifyKind::Stdout => VerifySpec::Stdout(StdoutSpec {
             stdout: message.stdout.ok_or_else(|| {
                 ApiError::invalid(REASON, "verify.stdout", "missing; give the expected output")
@@ -52,7 +55,9 @@ fn supported() -> String {
 /// As in JSON; the enum's own names carry a prefix.
 fn kind_name(kind: v1::VerifyKind) -> String {
     let name = kind.as_str_name();
-    name.strip_prefix("VERIFY_KIND_").unwrap_or(name).to_ascii_lowercase()
+    name.strip_prefix("VERIFY_KIND_")
+        .unwrap_or(name)
+        .to_ascii_lowercase()
 }
 
 fn invalid(error: &VerifyError) -> ApiError {
@@ -62,7 +67,10 @@ fn invalid(error: &VerifyError) -> ApiError {
     };
     // Its text begins with the field already.
     let code = ApiError::invalid(REASON, format!("verify.{field}"), "");
-    ApiError { message: error.to_string(), ..code }
+    ApiError {
+        message: error.to_string(),
+        ..code
+    }
 }
 
 /// A field of another kind is a mistake, not something to pass over.
@@ -71,10 +79,22 @@ fn check_fields(kind: v1::VerifyKind, message: &v1::Verify) -> Result<(), ApiErr
     let rows: [(&str, bool, &[v1::VerifyKind]); 12] = [
         ("file", !message.file.is_empty(), &[Asserts]),
         ("code", !message.code.is_empty(), &[Asserts]),
-        ("exit_code", message.exit_code.is_some(), &[ExitCode, Stdout]),
+        (
+            "exit_code",
+            message.exit_code.is_some(),
+            &[ExitCode, Stdout],
+        ),
         ("stdout", message.stdout.is_some(), &[Stdout]),
-        ("ignore_trailing_space", message.ignore_trailing_space, &[Stdout]),
-        ("float_tolerance", message.float_tolerance.is_some(), &[Stdout]),
+        (
+            "ignore_trailing_space",
+            message.ignore_trailing_space,
+            &[Stdout],
+        ),
+        (
+            "float_tolerance",
+            message.float_tolerance.is_some(),
+            &[Stdout],
+        ),
         ("isolation", message.isolation != 0, &[Asserts]),
         ("on_tamper", message.on_tamper != 0, &[Asserts]),
         ("language", message.language != 0, &[Asserts]),
@@ -94,7 +114,11 @@ fn check_fields(kind: v1::VerifyKind, message: &v1::Verify) -> Result<(), ApiErr
                 kind_name(kind),
                 allowed.join(", ")
             );
-            return Err(ApiError::invalid(REASON, format!("verify.{field}"), problem));
+            return Err(ApiError::invalid(
+                REASON,
+                format!("verify.{field}"),
+                problem,
+            ));
         }
     }
     Ok(())
@@ -109,7 +133,10 @@ fn asserts(message: v1::Verify) -> Result<AssertsSpec, ApiError> {
         Ok(v1::OnTamper::Unspecified | v1::OnTamper::Grade) => OnTamper::Grade,
         Ok(v1::OnTamper::Zero) => OnTamper::Zero,
         Err(_unknown) => {
-            let problem = format!("number {} is unknown; known: grade, zero", message.on_tamper);
+            let problem = format!(
+                "number {} is unknown; known: grade, zero",
+                message.on_tamper
+            );
             return Err(ApiError::invalid(REASON, "verify.on_tamper", problem));
         }
     };
@@ -121,12 +148,20 @@ fn asserts(message: v1::Verify) -> Result<AssertsSpec, ApiError> {
         }
     };
     let tests = (1..).zip(message.tests).map(|(number, test)| TestCode {
-        id: if test.id.is_empty() { format!("{WHOLE_TEST_ID}/{number}") } else { test.id },
+        id: if test.id.is_empty() {
+            format!("{WHOLE_TEST_ID}/{number}")
+        } else {
+            test.id
+        },
         code: test.code,
     });
     let prefix = format!("{WORKSPACE}/");
     Ok(AssertsSpec {
-        file: message.file.strip_prefix(&prefix).unwrap_or(&message.file).to_owned(),
+        file: message
+            .file
+            .strip_prefix(&prefix)
+            .unwrap_or(&message.file)
+            .to_owned(),
         code: message.code,
         language,
         tests: tests.collect(),
@@ -149,7 +184,10 @@ pub(super) fn check_against(
         return Ok(());
     }
     if spec.needs_run() {
-        let problem = format!("empty; verify.kind {} judges a run, so name a program", spec.kind());
+        let problem = format!(
+            "empty; verify.kind {} judges a run, so name a program",
+            spec.kind()
+        );
         return Err(ApiError::invalid("ARGV_EMPTY", "argv", problem));
     }
     if let VerifySpec::Asserts(asserts) = spec
@@ -163,3 +201,6 @@ pub(super) fn check_against(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

@@ -57,7 +57,10 @@ impl Active {
     /// Puts a run in, unless its principal has `most` already.
     pub(super) fn insert(&self, run: ActiveRun, most: Option<u32>) -> bool {
         let mut state = self.state();
-        let count = state.by_principal.entry(run.record.principal.clone()).or_default();
+        let count = state
+            .by_principal
+            .entry(run.record.principal.clone())
+            .or_default();
         if most.is_some_and(|most| *count >= most) {
             return false;
         }
@@ -82,7 +85,11 @@ impl Active {
 
     /// A run of this tenant.
     pub(super) fn get(&self, tenant: &str, run_id: &str) -> Option<ActiveRun> {
-        self.state().runs.get(run_id).filter(|run| run.tenant == tenant).cloned()
+        self.state()
+            .runs
+            .get(run_id)
+            .filter(|run| run.tenant == tenant)
+            .cloned()
     }
 
     pub(super) fn len(&self) -> usize {
@@ -100,6 +107,9 @@ impl Active {
                 && (listing.page_token.is_empty() || run.record.run_id < listing.page_token)
         };
         let matching = state.runs.values().rev().filter(wanted);
-        matching.take(listing.page_size + 1).map(|run| run.record.clone()).collect()
+        matching
+            .take(listing.page_size + 1)
+            .map(|run| run.record.clone())
+            .collect()
     }
 }

@@ -112,6 +112,12 @@ async fn run_one(
         let problem = format!("{:?} was given before in this batch", shorten(&message.id));
         return Err(ApiError::invalid("ID_TWICE", "id", problem));
     }
-    let arrival = Arrival { rpc: Rpc::RunsRunBatch.rule().name, detached: false };
-    desk.accept(message, session, arrival, None).await?.result().await
+    let arrival = Arrival {
+        rpc: Rpc::RunsRunBatch.rule().name,
+        detached: false,
+    };
+    desk.accept(message, session, arrival, None)
+        .await?
+        .result()
+        .await
 }

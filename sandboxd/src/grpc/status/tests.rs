@@ -8,22 +8,35 @@ use crate::run::request::RunError;
 
 #[test]
 fn a_bad_field_is_told_with_reason_and_path() {
-    let status = Status::from(ApiError::invalid("LIMIT_OUT_OF_RANGE", "limits.pids_max", "0 is too few"));
+    let status = Status::from(ApiError::invalid(
+        "LIMIT_OUT_OF_RANGE",
+        "limits.pids_max",
+        "0 is too few",
+    ));
     assert_eq!(status.code(), Code::InvalidArgument);
     assert_eq!(status.message(), "limits.pids_max: 0 is too few");
     let details = status.get_error_details();
     let info = details.error_info().expect("error info");
-    assert_eq!((info.reason.as_str(), info.domain.as_str()), ("LIMIT_OUT_OF_RANGE", "rollcage"));
+    assert_eq!(
+        (info.reason.as_str(), info.domain.as_str()),
+        ("LIMIT_OUT_OF_RANGE", "rollcage")
+    );
     let violations = &details.bad_request().expect("bad request").field_violations;
     assert_eq!(violations[0].field, "limits.pids_max");
 }
 
 #[test]
 fn a_full_queue_says_when_to_try_again() {
-    let error = RunError::Busy { message: "queue is full".into(), retry_after_ms: 250 };
+    let error = RunError::Busy {
+        message: "queue is full".into(),
+        retry_after_ms: 250,
+    };
     let status = Status::from(ApiError::from(error));
     assert_eq!(status.code(), Code::ResourceExhausted);
-    let delay = status.get_error_details().retry_info().and_then(|info| info.retry_delay);
+    let delay = status
+        .get_error_details()
+        .retry_info()
+        .and_then(|info| info.retry_delay);
     assert_eq!(delay, Some(std::time::Duration::from_millis(250)));
 }
 
