@@ -5,7 +5,7 @@
 
 use confine::report::{Layer, Status, StepReport};
 use confine::seccomp::explain_nr;
-use confine::wire::{DeniedCall, DiskUse};
+use confine::wire::{DeniedCall, DiskUse, KernelCounters};
 use policies::{DenyAction, EffectiveLimits};
 use verdict::ending::{
     Counters, DiskAtEnd, KernelEvidence, KillCause, Limits, ProgramEnd, decide_ending,
@@ -18,6 +18,8 @@ use super::facts::{Denials, Facts};
 use super::program::Ran;
 
 const SIGSYS: i32 = 31;
+/// The kernel rounds a limit down to whole pages.
+const PAGE_BYTES: u64 = 4096;
 const EAGAIN: i32 = 11;
 const ENOMEM: i32 = 12;
 const ENOSPC: i32 = 28;
@@ -85,13 +87,20 @@ fn evidence_of(
             cpu_ms: usage.cpu_user_ms + usage.cpu_system_ms,
             throttled_ms: usage.cpu_throttled_ms,
             oom_kills: usage.oom_kills,
-            memory_limit_hits: counters.map_or(0, |counters| counters.memory_limit_hits),
+            memory_limit_hits: counters.map_or(0, |counters| limit_hits(counters, limits)),
             memory_peak_bytes: usage.memory_peak_bytes,
             pids_limit_hits: counters.map_or(0, |counters| counters.pids_limit_hits),
         },
         disk: facts.disk.and_then(disk_at_end),
         fault: facts.fault.clone(),
     }
+}
+
+/// How often the sandbox's own memory limit was hit. Some kernels (seen: 6.18, v1 groups) no
+/// longer count that; a peak that touched the limit is the same evidence, worth one hit.
+fn limit_hits(counters: &KernelCounters, limits: &EffectiveLimits) -> u64 {
+    let touched = counters.memory_peak_bytes.saturating_add(PAGE_BYTES) > limits.memory_bytes_max;
+    counters.memory_limit_hits.max(u64::from(touched))
 }
 
 /// A file system without a size is one that could not be looked at.
@@ -162,7 +171,7 @@ fn denials_of(facts: &Facts, limits: &EffectiveLimits) -> Vec<Denial> {
             ..row
         });
     }
-    if counters.oom_kills > 0 && counters.memory_limit_hits > 0 {
+    if counters.oom_kills > 0 && limit_hits(&counters, limits) > 0 {
         let asked = limits.memory_bytes_max;
         let row = limit_denial(
             "allocate memory",

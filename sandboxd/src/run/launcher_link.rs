@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -96,6 +96,8 @@ struct Shared {
     socket: PacketSocket,
     routes: Mutex<Routes>,
     gone: CancellationToken,
+    /// We asked it to go.
+    stopping: AtomicBool,
 }
 
 impl Shared {
@@ -142,6 +144,7 @@ impl LauncherLink {
             socket,
             routes: Mutex::default(),
             gone: CancellationToken::new(),
+            stopping: AtomicBool::new(false),
         });
         tokio::spawn(read_frames(Arc::clone(&shared)));
         Ok(Self {
@@ -213,6 +216,7 @@ impl LauncherLink {
     /// # Errors
     /// If the link has ended.
     pub async fn stop(&self) -> Result<(), LinkError> {
+        self.shared.stopping.store(true, Ordering::Relaxed);
         self.send(&ToLauncher::Stop, None).await
     }
 
@@ -280,6 +284,7 @@ async fn read_frames(shared: Arc<Shared>) {
     loop {
         let outcome = match shared.socket.receive_with_fds().await {
             Ok(Some((frame, fds))) => dispatch(&shared, frame, fds),
+            Ok(None) if shared.stopping.load(Ordering::Relaxed) => break,
             Ok(None) => {
                 tracing::error!("the launcher has closed its end");
                 break;

@@ -12,7 +12,7 @@ use confine::wire::{CommandToken, FromInit, PolledMemory};
 use verdict::ending::{Kill, KillCause, ProgramEnd, SandboxFault};
 
 use super::facts::{Facts, bounded};
-use super::launcher_link::LauncherEvent;
+use super::launcher_link::{LauncherEvent, Reaped};
 
 /// The one command of a one-shot sandbox.
 pub(crate) const MAIN: CommandToken = CommandToken(1);
@@ -197,6 +197,7 @@ impl Watch {
                 self.facts.over_at = Some(now);
             }
             Some(LauncherEvent::Reaped(reaped)) => {
+                self.note_silent_end(&reaped);
                 self.facts.reaped = Some(reaped);
                 self.facts.over_at = Some(now);
             }
@@ -204,6 +205,18 @@ impl Watch {
                 self.note_fault(fault("launcher", "the launcher is gone"));
                 self.facts.over_at = Some(now);
             }
+        }
+    }
+
+    /// Pid 1 is over and nobody knows why: not we, not init, not the kernel's memory counters.
+    fn note_silent_end(&mut self, reaped: &Reaped) {
+        let explained = self.facts.program.is_some()
+            || self.killed_at.is_some()
+            || reaped.counters.oom_kills > 0;
+        if !explained {
+            let status = reaped.init_status;
+            let reason = format!("sandbox-init ended with status {status} and without a report");
+            self.note_fault(fault("init", &reason));
         }
     }
 

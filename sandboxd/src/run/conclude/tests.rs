@@ -118,3 +118,22 @@ fn an_unwatched_cpu_time_is_degraded_in_the_manifest() {
     assert_eq!(row.status, ControlStatus::Degraded);
     assert!(!row.reason.is_empty());
 }
+
+#[test]
+fn a_peak_at_the_limit_is_evidence_where_the_kernel_counts_no_hits() {
+    let killed = || ProgramEnd::Signalled {
+        signal: 9,
+        core_dumped: false,
+    };
+    let with_peak = |memory_peak_bytes| KernelCounters {
+        oom_kills: 1,
+        memory_peak_bytes,
+        ..KernelCounters::default()
+    };
+    let at_limit = ran(with_peak(MINIMUMS.memory_bytes_max), killed());
+    let ending = concluded(&at_limit, DenyAction::Errno).ending;
+    assert!(matches!(ending, Ending::MemoryUp { .. }), "{ending:?}");
+    let below = ran(with_peak(MINIMUMS.memory_bytes_max - PAGE_BYTES), killed());
+    let ending = concluded(&below, DenyAction::Errno).ending;
+    assert!(matches!(ending, Ending::SandboxFailed { .. }), "{ending:?}");
+}

@@ -194,7 +194,7 @@ async fn init_that_dies_silently_is_the_sandbox_s_fault() {
         sandbox.reaped();
     }
     let result = run(script, request(&["python3"])).await;
-    assert_eq!(step_of(&result.ending), "report");
+    assert_eq!(step_of(&result.ending), "init");
 }
 
 #[tokio::test]

@@ -4,7 +4,6 @@ use confine::report::{Layer, Status, StepReport};
 use confine::wire::{CollectProblem, DeniedCall, DiskUse};
 
 use super::super::facts::{DENIALS_MAX, PROBLEMS_MAX, STEPS_MAX, TEXT_BYTES_MAX};
-use super::super::launcher_link::Reaped;
 use super::*;
 
 const LIMITS: WatchLimits = WatchLimits {
