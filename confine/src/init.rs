@@ -47,8 +47,8 @@ fn start() -> Result<serve::Init, PacketError> {
     let os = |doing| move |errno| PacketError::Os { doing, errno };
     let channel = sys::adopt_fd(CHANNEL_FD).map_err(os("adopt the channel"))?;
     let link = sys::adopt_fd(BOOT_FD).map_err(os("adopt the boot socket"))?;
-    let channel = raise(&channel)?;
-    let link = raise(&link)?;
+    let channel = raise(channel)?;
+    let link = raise(link)?;
     let (boot, cgroups) = match orders(&link) {
         Ok(orders) => orders,
         Err(error) => {
@@ -113,10 +113,14 @@ fn orders(link: &OwnedFd) -> Result<(Boot, Vec<OwnedFd>), PacketError> {
     Ok((packet::unseal(orders)?, cgroups))
 }
 
-/// Moves a descriptor above the reserved range.
-fn raise(fd: &OwnedFd) -> Result<OwnedFd, PacketError> {
+/// Moves a descriptor above the reserved range and closes it where it was.
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "the old descriptor must be closed here"
+)]
+fn raise(fd: OwnedFd) -> Result<OwnedFd, PacketError> {
     use nix::fcntl::{FcntlArg, fcntl};
-    let raised = fcntl(fd, FcntlArg::F_DUPFD_CLOEXEC(RESERVED_FDS))
+    let raised = fcntl(&fd, FcntlArg::F_DUPFD_CLOEXEC(RESERVED_FDS))
         .and_then(sys::adopt_fd)
         .map_err(|errno| PacketError::Os {
             doing: "move a descriptor",
@@ -132,7 +136,7 @@ fn reserve_low_fds() -> Result<(), PacketError> {
     let flags = nix::fcntl::OFlag::O_RDWR | nix::fcntl::OFlag::O_CLOEXEC;
     let null = nix::fcntl::open("/dev/null", flags, nix::sys::stat::Mode::empty())
         .map_err(os("open /dev/null"))?;
-    let null = raise(&null)?;
+    let null = raise(null)?;
     for fd in 0..RESERVED_FDS {
         sys::dup_onto(null.as_fd(), fd).map_err(os("reserve a descriptor"))?;
     }

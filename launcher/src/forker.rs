@@ -58,13 +58,12 @@ pub(crate) struct Forker {
 }
 
 impl Forker {
-    /// Forks one. `others` are the launcher's ends of earlier forkers, to be closed in the child.
+    /// Forks one.
     pub(crate) fn start(init: &OwnedFd) -> Result<Self> {
         let (ours, theirs) = packet::pair().context("make a forker socket")?;
         match clone_process(CloneFlags::default(), None).context("fork a forker")? {
             Fork::Child => {
-                drop(ours);
-                let code = match serve(&theirs, init) {
+                let code = match keep_only(&theirs, init).and_then(|(t, i)| serve(&t, &i)) {
                     Ok(()) => 0,
                     Err(error) => {
                         crate::attest::warn(&format!("forker ends: {error:#}"));
@@ -82,10 +81,25 @@ impl Forker {
     }
 }
 
+/// Closes all that the launcher has open but the two descriptors a forker needs: a copy of the
+/// api's or another forker's socket here would keep those from seeing its end.
+fn keep_only(socket: &OwnedFd, init: &OwnedFd) -> Result<(OwnedFd, OwnedFd)> {
+    const KEPT: i32 = 3;
+    let socket = raise(socket.as_fd()).context("move the forker's socket")?;
+    let init = raise(init.as_fd()).context("move the descriptor of sandbox-init")?;
+    confine::sys::dup_onto(socket.as_fd(), KEPT).context("place the forker's socket")?;
+    confine::sys::dup_onto(init.as_fd(), KEPT + 1).context("place sandbox-init")?;
+    drop((socket, init));
+    // Whatever owns the rest is on the launcher's stack, which this process never returns to.
+    confine::sys::close_range(KEPT.unsigned_abs() + 2, false).context("close the rest")?;
+    let own = |fd| confine::sys::adopt_fd(fd).context("adopt a kept descriptor");
+    // Raised above the two descriptors that pid 1 is given, which would overwrite them.
+    let (socket, init) = (own(KEPT)?, own(KEPT + 1)?);
+    Ok((raise(socket.as_fd())?, raise(init.as_fd())?))
+}
+
 fn serve(socket: &OwnedFd, init: &OwnedFd) -> Result<()> {
     confine::sys::process::die_with_parent().context("die with the launcher")?;
-    // Above the two descriptors that pid 1 is given, which would overwrite it in the child.
-    let init = &raise(init.as_fd()).context("move the descriptor of sandbox-init")?;
     while let Some((request, fds)) = packet::receive::<CloneRequest>(socket.as_fd(), false)? {
         let token = request.token;
         let (step, errno) = match clone_one(socket, init, &request, fds) {

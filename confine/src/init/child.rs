@@ -4,6 +4,7 @@ use std::ffi::CString;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 
+use landlock::RulesetCreated;
 use nix::errno::Errno;
 use serde::{Deserialize, Serialize};
 
@@ -74,7 +75,15 @@ pub(super) fn become_command(
     stdio: &[OwnedFd],
     report: BorrowedFd<'_>,
 ) -> i32 {
-    for (target, fd) in (0i32..).zip(stdio) {
+    let (stdio, report) = match clear_places(&mut command, stdio, report) {
+        Ok(moved) => moved,
+        Err(error) => {
+            let errno = error.raw_os_error().map_or(Errno::EIO, Errno::from_raw);
+            return tell_step(report, "descriptors", errno, "move a descriptor");
+        }
+    };
+    let report = report.as_fd();
+    for (target, fd) in (0i32..).zip(&stdio) {
         if let Err(errno) = sys::dup_onto(fd.as_fd(), target) {
             return tell_step(report, "descriptors", errno, "put a descriptor in place");
         }
@@ -96,6 +105,35 @@ pub(super) fn become_command(
         return tell_exec(report, errno, &spec.cwd, errno == Errno::ENOENT);
     }
     exec(spec, &command.boot, report)
+}
+
+/// Moves every descriptor that is still needed above those that the command is given, so that
+/// putting these in place overwrites none of them.
+fn clear_places(
+    command: &mut Command,
+    stdio: &[OwnedFd],
+    report: BorrowedFd<'_>,
+) -> std::io::Result<(Vec<OwnedFd>, OwnedFd)> {
+    use nix::fcntl::{FcntlArg, fcntl};
+    let count = i32::try_from(stdio.len()).unwrap_or(i32::MAX);
+    // Every free place is taken, and stays so until the command's own descriptor comes there.
+    while fcntl(report, FcntlArg::F_DUPFD_CLOEXEC(0))? < count {}
+    let copies = |fds: &[OwnedFd]| {
+        fds.iter()
+            .map(OwnedFd::try_clone)
+            .collect::<Result<Vec<_>, _>>()
+    };
+    let moved = (copies(stdio)?, report.try_clone_to_owned()?);
+    let cgroups = copies(&command.cgroups)?;
+    let rules = command
+        .rules
+        .as_ref()
+        .map(RulesetCreated::try_clone)
+        .transpose()?;
+    // Only now: a place that is given up earlier would be taken by the next copy.
+    command.cgroups = cgroups;
+    command.rules = rules;
+    Ok(moved)
 }
 
 fn exec(spec: &SpawnSpec, boot: &Boot, report: BorrowedFd<'_>) -> i32 {

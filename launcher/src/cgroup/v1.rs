@@ -1,11 +1,13 @@
 //! Groups of v1 controllers, each in a hierarchy of its own, with a v2 hierarchy beside them for
 //! killing and freezing where there is one.
 
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use confine::plan::LimitPlan;
 use confine::wire::{FdKind, KernelCounters};
+
+use nix::sys::eventfd::{EfdFlags, EventFd};
 
 use super::{
     CgroupError, MOUNT, ensure, failed, keyed, make, number, open_for_reading, open_for_writing,
@@ -40,6 +42,8 @@ pub(crate) struct SandboxGroups {
     /// The one devices group that all payloads share: its list is the same for all.
     devices: Option<PathBuf>,
     unified: Option<PathBuf>,
+    /// Counts the times the memory group itself ran out; a machine-wide shortage does not move it.
+    out_of_memory: Option<EventFd>,
 }
 
 fn top(hierarchy: &str, name: &str) -> PathBuf {
@@ -81,6 +85,7 @@ impl Groups {
             own: Vec::new(),
             devices: None,
             unified: None,
+            out_of_memory: None,
         };
         let made = self.fill(&mut groups, id, limits);
         if made.is_err() {
@@ -106,6 +111,9 @@ impl Groups {
                     make(&dir)?;
                     groups.own.push((controller.clone(), dir.clone()));
                     limit(controller, &dir, limits)?;
+                    if controller == "memory" {
+                        groups.out_of_memory = Some(out_of_memory_events(&dir)?);
+                    }
                 }
                 _ => {}
             }
@@ -117,6 +125,17 @@ impl Groups {
         }
         Ok(())
     }
+}
+
+/// An event descriptor that the kernel counts up whenever this group is out of memory.
+fn out_of_memory_events(dir: &Path) -> Result<EventFd, CgroupError> {
+    let flags = EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK;
+    let events = EventFd::from_value_and_flags(0, flags)
+        .map_err(|errno| failed("make an event descriptor for", dir)(errno.into()))?;
+    let control = open_for_reading(&dir.join("memory.oom_control"))?;
+    let line = format!("{} {}", events.as_raw_fd(), control.as_raw_fd());
+    write(&dir.join("cgroup.event_control"), &line)?;
+    Ok(events)
 }
 
 fn limit(controller: &str, dir: &Path, limits: &LimitPlan) -> Result<(), CgroupError> {
@@ -223,7 +242,12 @@ impl SandboxGroups {
         }
         if let Some(dir) = self.dir("memory") {
             counters.memory_peak_bytes = number(&dir.join("memory.max_usage_in_bytes"));
-            counters.memory_limit_hits = number(&dir.join("memory.failcnt"));
+            // The plain failure counter stays at 0 on recent kernels.
+            let events = self
+                .out_of_memory
+                .as_ref()
+                .map_or(0, |fd| fd.read().unwrap_or(0));
+            counters.memory_limit_hits = events.max(number(&dir.join("memory.failcnt")));
             counters.oom_kills = keyed(&dir.join("memory.oom_control"), "oom_kill");
         }
         if let Some(dir) = self.dir("pids") {
