@@ -187,8 +187,10 @@ fn own_tasks_get_the_verdicts_they_deserve() {
             };
             if !holds {
                 let id = text(&row["request"], "id");
-                let verdict = &result["verdict"];
-                wrong.push(format!("{id}: {path} is {found}, expected {expected}; {verdict} {}", result["error"]));
+                wrong.push(format!(
+                    "{id}: {path} is {found}, expected {expected}; {}; {}; {}",
+                    result["verdict"]["reason"], result["ending"], result["error"]
+                ));
             }
         }
     }
