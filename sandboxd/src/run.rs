@@ -12,6 +12,7 @@ mod conclude;
 mod cpu_clock;
 mod facts;
 mod grade;
+mod harness_cache;
 pub mod launcher_link;
 mod oneshot;
 mod packet;
@@ -72,6 +73,7 @@ struct Inner {
     audit: Arc<dyn AuditSink>,
     admission: Admission,
     judge: JudgeSandbox,
+    harness: harness_cache::Cell,
     tasks: TaskTracker,
     draining: CancellationToken,
     live: Mutex<HashMap<u64, Cancel>>,
@@ -126,6 +128,7 @@ impl Engine {
             audit: parts.audit,
             admission: Admission::new(parts.admission),
             judge: parts.judge,
+            harness: harness_cache::Cell::new(),
             tasks: TaskTracker::new(),
             draining: CancellationToken::new(),
             live: Mutex::default(),

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use confine::plan::Plan;
 use verdict::digest::{inputs_sha256, tests_sha256, verifier_sha256};
+use verdict::ending::SandboxFault;
 use verdict::{
     AssertsSpec, Ended, Ending, Evidence, JudgePlan, Outcome, Output, Untrusted, Usage, Verdict,
     VerifySpec, grade_exit_code, grade_stdout, judge_asserts, plan_asserts,
@@ -13,6 +14,7 @@ use verdict::{
 
 use super::Inner;
 use super::conclude::{Concluded, conclude};
+use super::harness_cache;
 use super::pair::{Pair, run_pair};
 use super::plan::{CWD_DEFAULT, plan_for, spawn_spec};
 use super::program::{Outside, Program, Ran};
@@ -103,14 +105,17 @@ pub(super) async fn by_asserts(
     ids: &(String, String),
     outside: &Outside,
 ) -> Judged {
-    let prepared = Prepared::new(inner, request, spec);
+    let prepared = Prepared::new(inner, request, spec).await;
     let prepared = match prepared {
         Ok(prepared) => prepared,
         Err(reason) => {
-            return Judged {
-                solution: Ran::never(),
-                verdict: Verdict::new(Outcome::InfraError, reason),
-            };
+            let mut solution = Ran::never();
+            solution.facts.fault = Some(SandboxFault {
+                step: "judge".to_owned(),
+                reason: reason.clone(),
+            });
+            let verdict = Verdict::new(Outcome::InfraError, reason);
+            return Judged { solution, verdict };
         }
     };
     let solution = Program {
@@ -166,12 +171,11 @@ struct Prepared {
 }
 
 impl Prepared {
-    fn new(inner: &Inner, request: &Request, spec: &AssertsSpec) -> Result<Self, String> {
+    async fn new(inner: &Inner, request: &Request, spec: &AssertsSpec) -> Result<Self, String> {
         let mut random = [0; 16];
         getrandom::fill(&mut random)
             .map_err(|error| format!("no random bytes for a nonce: {error}"))?;
         let nonce = hex::encode(random);
-        let mut plan = plan_asserts(spec, &contents(&request.files), &nonce);
         let judge = &inner.judge;
         let mut judge_limits = judge.limits;
         let wall_ms = request
@@ -181,6 +185,10 @@ impl Prepared {
         judge_limits.wall_ms_max = judge_limits.wall_ms_max.max(wall_ms);
         let judge_plan = plan_for(&judge.policy, &judge_limits, "", inner.link.host())
             .map_err(|error| format!("the judge's sandbox cannot be had: {error}"))?;
+        let mut plan = plan_asserts(spec, &contents(&request.files), &nonce);
+        if let Some(cache) = harness_cache::compiled(inner, &judge_plan).await {
+            plan = plan.with_cache(&cache);
+        }
         let modes: BTreeMap<&str, u32> = request
             .files
             .iter()

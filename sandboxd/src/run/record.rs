@@ -16,9 +16,11 @@ use crate::audit_client::AuditClient;
 use super::request::{Captured, Receipt, Request, RunError, RunResult};
 
 /// Most arguments of a command in a record, and most labels.
-const LIST_ITEMS_MAX: usize = 64;
+const LIST_ITEMS_MAX: usize = 32;
+/// Most controls in a record: more than there are, unless a sandbox makes them up.
+const MANIFEST_ROWS_MAX: usize = 64;
 /// Bytes of one caller-chosen text in a record.
-const TEXT_BYTES_MAX: usize = 512;
+const TEXT_BYTES_MAX: usize = 256;
 
 /// A record could not be made durable.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -178,7 +180,7 @@ fn manifest(rows: &[ManifestRow]) -> Value {
         }
         value
     };
-    rows.iter().map(row).collect()
+    rows.iter().take(MANIFEST_ROWS_MAX).map(row).collect()
 }
 
 fn stream(captured: &Captured) -> Value {

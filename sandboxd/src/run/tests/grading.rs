@@ -130,14 +130,21 @@ async fn a_right_solution_passes_with_its_evidence() {
         assert_eq!(digest.len(), 64);
     }
     let requested = audit::Event::SandboxRequested;
-    let recorded = [
-        audit::Event::RunAdmitted,
-        requested,
-        requested,
-        audit::Event::RunEnded,
-    ];
+    let mut recorded = vec![audit::Event::RunAdmitted];
+    // Solution, judge, and the compiling of the judge's programs.
+    recorded.extend([requested, requested, requested]);
+    recorded.push(audit::Event::RunEnded);
     assert_eq!(house.log.events(), recorded);
     assert_eq!(house.engine.load().live, 0);
+    // The next one finds them compiled.
+    let request = task(ADD, "assert add(2, 3) == 5");
+    let result = house
+        .engine
+        .run(request, None, Cancel::new())
+        .await
+        .unwrap();
+    assert_eq!(result.verdict.outcome(), Outcome::Passed);
+    assert_eq!(house.log.events().len(), 5 + 4);
 }
 
 #[tokio::test]
