@@ -189,7 +189,7 @@ fn the_command_refuses_in_words_and_with_its_exit_code() {
     }
     // Files: climbing out, and links.
     world.write("plain.txt", "x");
-    for put in ["plain.txt:../x", "plain.txt:/etc/passwd", "plain.txt:a//b", "plain.txt:a/../b"] {
+    for put in ["plain.txt:../x", "plain.txt:/etc/passwd", "plain.txt:a/../b"] {
         let spoken = run(&["--policy", "shell", "--put", put]);
         assert!(matches!(spoken.code, Some(2 | 125)), "{put}: {:?}", spoken.code);
         assert!(spoken.stderr().contains("files") || spoken.stderr().contains("--put"), "{put}: {}", spoken.stderr());

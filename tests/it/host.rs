@@ -15,6 +15,7 @@ pub(crate) struct Process {
     pub(crate) uid: u32,
     pub(crate) name: String,
     pub(crate) command_line: String,
+    pub(crate) is_orphan_zombie: bool,
 }
 
 /// All processes of the host.
@@ -31,9 +32,11 @@ pub(crate) fn processes() -> Vec<Process> {
             line.and_then(|rest| rest.split_whitespace().next()).unwrap_or("").to_owned()
         };
         let command_line = fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        let parent = field("PPid:").parse().unwrap_or(0);
         all.push(Process {
             pid,
-            parent: field("PPid:").parse().unwrap_or(0),
+            parent,
+            is_orphan_zombie: parent == 1 && field("State:") == "Z",
             uid: field("Uid:").parse().unwrap_or(0),
             name: field("Name:"),
             command_line: String::from_utf8_lossy(&command_line).replace('\0', " "),
@@ -117,11 +120,13 @@ impl Instance {
         self.groups().iter().flat_map(below).collect()
     }
 
-    /// Processes that run under ids leased by this instance.
+    /// Processes that run under ids leased by this instance. One that is dead and waits for the
+    /// host's own pid 1 to reap it runs no more, and is not ours to reap.
     pub(crate) fn leased_processes(&self) -> Vec<Process> {
         let first = FIRST_ID + self.number * IDS_PER_INSTANCE;
         let leased = first..first + IDS_PER_INSTANCE;
-        processes().into_iter().filter(|process| leased.contains(&process.uid)).collect()
+        let runs = |process: &Process| leased.contains(&process.uid) && !process.is_orphan_zombie;
+        processes().into_iter().filter(runs).collect()
     }
 
     /// What is left of it after its end. Looked at under its own lock, so that no other launcher has

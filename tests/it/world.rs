@@ -197,7 +197,7 @@ impl World {
 
     /// The `rollcage` command with this daemon, to be given arguments.
     pub(crate) fn rollcage(&self) -> std::process::Command {
-        let mut command = command::rollcage(&self.work());
+        let mut command = rollcage(&self.work());
         command.env("ROLLCAGE_SOCKET", self.socket()).env("ROLLCAGE_STATE_DIR", self.state_dir());
         command
     }
@@ -264,9 +264,6 @@ impl World {
 
     fn end(&self, mut daemon: Daemon) -> Vec<String> {
         let mut problems = daemon.terminate(&self.allowed_log.borrow());
-        if self.socket().exists() {
-            problems.push(format!("the socket {} is still there", self.socket().display()));
-        }
         let mounts = host::mounts_with(self.folder.path());
         problems.extend(mounts.into_iter().map(|mount| format!("mount {mount}")));
         problems

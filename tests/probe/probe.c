@@ -76,8 +76,9 @@ static long core_pattern(void) { return writable("/proc/sys/kernel/core_pattern"
 static long modprobe(void) { return writable("/proc/sys/kernel/modprobe"); }
 static long sysrq(void) { return writable("/proc/sysrq-trigger"); }
 static long kcore(void) { return readable("/proc/kcore"); }
-static long kallsyms(void) { return readable("/proc/kallsyms"); }
-static long keys(void) { return readable("/proc/keys"); }
+/* Names without addresses are no secret. */
+static long kallsyms(void) { char b[4096]; int f = readable("/proc/kallsyms"); if (f < 0) return -1; ssize_t n = read(f, b, sizeof b - 1); if (n <= 0) return TOLD(ENODATA); b[n] = 0; for (char *l = b; l; l = strchr(l, '\n') ? strchr(l, '\n') + 1 : NULL) if (strtoull(l, NULL, 16)) return 1; return TOLD(ENODATA); }
+static long keys(void) { char b[1]; int f = readable("/proc/keys"); if (f < 0) return -1; return read(f, b, 1) == 1 ? 1 : TOLD(ENODATA); }
 static long cgroup_fs(void) { return readable("/sys/fs/cgroup"); }
 static long sys_kernel(void) { return readable("/sys/kernel"); }
 static long dev_mem(void) { return readable("/dev/mem"); }
@@ -114,8 +115,9 @@ static long mount_move(void) { return syscall(SYS_move_mount, -1, "", -1, "", 0)
 static long mount_attr(void) { return syscall(SYS_mount_setattr, -1, "", 0, NULL, 0); }
 static long pivot(void) { return syscall(SYS_pivot_root, "/", "/"); }
 static long change_root(void) { return chroot("/"); }
-static long make_block(void) { long r = mknod("/tmp/probe-b", S_IFBLK | 0600, 0xfe00); unlink("/tmp/probe-b"); return r; }
-static long make_char(void) { long r = mknod("/tmp/probe-c", S_IFCHR | 0600, 0x101); unlink("/tmp/probe-c"); return r; }
+static long make_node(const char *path, mode_t mode, dev_t device) { if (mknod(path, mode, device)) return -1; return unlink(path); }
+static long make_block(void) { return make_node("/tmp/probe-b", S_IFBLK | 0600, 0xfe00); }
+static long make_char(void) { return make_node("/tmp/probe-c", S_IFCHR | 0600, 0x101); }
 static long by_handle(void) { return syscall(SYS_open_by_handle_at, -1, NULL, 0); }
 static long to_handle(void) { struct { struct file_handle h; char b[128]; } h = { .h.handle_bytes = 128 }; int id; return name_to_handle_at(AT_FDCWD, "/", &h.h, &id, 0); }
 

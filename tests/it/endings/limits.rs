@@ -35,7 +35,7 @@ fn a_cpu_limit_ends_what_computes_alone_or_spread() {
         let outcome = world.run(&limited(python(busy), json!({ "cpu_ms_max": 600 })));
         match outcome.ending {
             Ending::CpuTimeUp { limit_ms: 600, used_ms, .. } => {
-                assert!((600..5_000).contains(&used_ms), "{used_ms}");
+                assert!((600..5_000).contains(&used_ms), "{busy}: {used_ms}");
             }
             ref other => panic!("{busy}: {other:?}"),
         }

@@ -38,25 +38,27 @@ pub(super) const ALLOWED: &[&str] =
 
 const EPERM: &str = "1";
 const ENOENT: &str = "2";
+/// Other users' processes are not there in a `/proc` of processes only, and closed in a whole one.
+const OF_1: &str = "2|1|13";
 
 /// What must be closed.
 pub(super) const CLOSED: &[Row] = &[
     // Files of the host, of pid 1, of the kernel.
-    unsure("shadow_of_1", "13"),
+    unsure("shadow_of_1", OF_1),
     row("shadow", ENOENT),
-    unsure("root_of_1", "13"),
-    unsure("mem_of_1", "13"),
-    unsure("environ_of_1", "13"),
-    unsure("maps_of_1", "13"),
-    unsure("fds_of_1", "13"),
-    unsure("exe_of_1", "13"),
+    unsure("root_of_1", OF_1),
+    unsure("mem_of_1", OF_1),
+    unsure("environ_of_1", OF_1),
+    unsure("maps_of_1", OF_1),
+    unsure("fds_of_1", OF_1),
+    unsure("exe_of_1", OF_1),
     row("own_exe", "13|30"),
     by_policy("core_pattern", [ENOENT, "13|30", "13|30"]),
     unsure("modprobe", "2|13|30"),
     unsure("sysrq", "2|13|30"),
     unsure("kcore", "2|13|1"),
-    by_policy("kallsyms", [ENOENT, "2|13|1", "2|13|1"]),
-    by_policy("keys", [ENOENT, "2|13|1", "2|13|1"]),
+    by_policy("kallsyms", [ENOENT, "2|13|1|61", "2|13|1|61"]),
+    by_policy("keys", [ENOENT, "2|13|1|61", "2|13|1|61"]),
     row("cgroup_fs", ENOENT),
     row("sys_kernel", ENOENT),
     unsure("dev_mem", ENOENT),
@@ -155,7 +157,7 @@ pub(super) const CLOSED: &[Row] = &[
     row("set_groups", "1|22"),
     unsure("raise_files", EPERM),
     row("raise_priority", "13"),
-    unsure("adjust_oom", "13|2"),
+    unsure("adjust_oom", "13|2|30"),
     row("extra_descriptors", "9"),
     row("capabilities", EPERM),
     // Code that was written.
