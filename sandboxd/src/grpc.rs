@@ -11,6 +11,8 @@ pub mod node;
 mod policies;
 mod runs;
 pub mod status;
+#[cfg(test)]
+mod tests;
 
 use tonic::service::Routes;
 use tonic::service::interceptor::InterceptedService;

@@ -131,3 +131,34 @@ fn values_are_checked() {
         assert!(shown.contains(part), "{text}: {shown:?} lacks {part:?}");
     }
 }
+
+#[test]
+fn the_example_names_every_key_and_is_valid() {
+    let example = include_str!("../../sandboxd.example.toml");
+    let active: Vec<&str> = example
+        .lines()
+        .filter_map(|line| line.strip_prefix("#> "))
+        .collect();
+    read(&active.join("\n")).expect("the example without its comment marks is valid");
+    // The message about an unknown key lists all known ones.
+    for table in [
+        "",
+        "[runs]\n",
+        "[results]\n",
+        "[host_image]\n",
+        "[metrics]\n",
+        "[tcp]\n",
+    ] {
+        let shown = problem(&format!("{table}no_such_key = 1\n"));
+        let known = shown.split("expected ").nth(1).expect("known keys");
+        for key in known.split('`').skip(1).step_by(2) {
+            let written = |line: &&str| {
+                line.starts_with(&format!("{key} =")) || line.contains(&format!("[{key}]"))
+            };
+            assert!(
+                active.iter().any(written),
+                "{table}{key} is missing"
+            );
+        }
+    }
+}

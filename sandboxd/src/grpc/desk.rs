@@ -7,7 +7,7 @@
 mod active;
 mod task;
 #[cfg(test)]
-mod tests;
+pub(in crate::grpc) mod tests;
 
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -220,7 +220,7 @@ impl Desk {
             tracing::info!(
                 principal,
                 reason = error.reason,
-                message = error.message,
+                why = error.message,
                 "refused"
             );
         }

@@ -75,13 +75,13 @@ impl Runner for Puppet {
     }
 }
 
-struct House {
-    desk: Desk,
-    go: watch::Sender<bool>,
-    _folder: tempfile::TempDir,
+pub(in crate::grpc) struct House {
+    pub(in crate::grpc) desk: Desk,
+    pub(in crate::grpc) go: watch::Sender<bool>,
+    pub(in crate::grpc) _folder: tempfile::TempDir,
 }
 
-fn house() -> House {
+pub(in crate::grpc) fn house() -> House {
     let folder = tempfile::tempdir().expect("folder");
     let retention = Retention {
         keep_ms: 1 << 40,
@@ -104,7 +104,7 @@ fn house() -> House {
     }
 }
 
-fn session(tenant: &str) -> Session {
+pub(in crate::grpc) fn session(tenant: &str) -> Session {
     Session {
         caller: Caller {
             principal: format!("{tenant}-user"),
@@ -117,7 +117,7 @@ fn session(tenant: &str) -> Session {
     }
 }
 
-fn request(key: &str) -> v1::RunRequest {
+pub(in crate::grpc) fn request(key: &str) -> v1::RunRequest {
     v1::RunRequest {
         policy: "python".into(),
         argv: vec!["python3".into()],
