@@ -50,7 +50,11 @@ pub(crate) fn explain_lines(ending: &Ending, result: &pb::RunResult) -> Vec<Stri
         });
     }
     let oom_kills = result.usage.as_ref().map_or(0, |usage| usage.oom_kills);
-    if oom_kills > 0 && !matches!(ending, Ending::MemoryUp { .. }) {
+    let is_told = matches!(
+        ending,
+        Ending::MemoryUp { .. } | Ending::SandboxFailed { .. }
+    );
+    if oom_kills > 0 && !is_told {
         lines.push(format!(
             "the kernel killed {oom_kills} of its processes for lack of memory; allow more with \
              --memory"
