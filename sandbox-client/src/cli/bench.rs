@@ -62,22 +62,20 @@ pub(crate) async fn bench(context: &Context, command: BenchCommand) -> Result<u8
     let BenchCommand::Start(args) = command;
     let programs = programs()?;
     let contenders = Contenders::find()?;
-    let figures = with_daemon(context, async |client| {
+    with_daemon(context, async |client| {
         let mut figures = Vec::new();
         for program in &programs {
             figures.push(measure(context, client, &contenders, program, args.runs).await?);
         }
-        Ok(figures)
+        if context.terminal.json {
+            let document = to_json(&figures, &contenders, args.runs);
+            context.terminal.json_line(&document)?;
+        } else {
+            show(context, &figures, &contenders)?;
+        }
+        Ok(0)
     })
-    .await?;
-    if context.terminal.json {
-        context
-            .terminal
-            .json_line(&to_json(&figures, &contenders, args.runs))?;
-    } else {
-        show(context, &figures, &contenders)?;
-    }
-    Ok(0)
+    .await
 }
 
 /// Both programs by their full path, so that every contender starts the same file.

@@ -73,9 +73,11 @@ pub(crate) async fn demo(context: &Context, args: &DemoArgs) -> Result<u8, Failu
             message: format!("no task has `{}` in its id", args.only),
         });
     }
-    let outcome =
-        with_session(context, async |session| run(context, session, chosen).await).await?;
-    report(&context.terminal, &outcome)
+    with_session(context, async |session| {
+        let outcome = run(context, session, chosen).await?;
+        report(&context.terminal, &outcome)
+    })
+    .await
 }
 
 async fn run(context: &Context, session: &Session, chosen: Vec<Task>) -> Result<Outcome, Failure> {
