@@ -4,7 +4,9 @@
 //! The folder with its lock is the journal: it exists before the first kernel object, every
 //! object's name is derived from the number, and the kernel drops the lock with the process.
 
+use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -19,6 +21,8 @@ pub(crate) const IDS_PER_SANDBOX: u32 = 65_536;
 const FIRST_ID: u32 = 0x1000_0000;
 /// Host ids of one instance: 256 sandboxes.
 const IDS_PER_INSTANCE: u32 = 256 * IDS_PER_SANDBOX;
+/// Where root's instances take their numbers.
+const HOST_LOCKS: &str = "/run/rollcage";
 /// Instances that fit below 2^31.
 const INSTANCES_MAX: u32 = 112;
 
@@ -27,30 +31,38 @@ const INSTANCES_MAX: u32 = 112;
 pub(crate) struct Instance {
     number: u32,
     dir: PathBuf,
-    _lock: Flock<File>,
+    lock: PathBuf,
+    _held: Flock<File>,
 }
 
 impl Instance {
     /// Cleans up after dead instances, then takes the lowest free number.
+    ///
+    /// Numbers give host ids and cgroup names, so they are one set for the whole host (or, without
+    /// privileges, for the user), wherever an instance has its folder.
     pub(crate) fn claim(runtime_dir: &Path) -> Result<Self> {
-        fs::DirBuilder::new()
-            .recursive(true)
-            .mode(0o755)
-            .create(runtime_dir)
-            .with_context(|| format!("make the runtime folder {}", runtime_dir.display()))?;
+        let locks = if nix::unistd::geteuid().is_root() {
+            Path::new(HOST_LOCKS)
+        } else {
+            runtime_dir
+        };
+        make_folder(locks)?;
+        make_folder(runtime_dir)?;
+        let runtime_dir = &fs::canonicalize(runtime_dir)
+            .with_context(|| format!("resolve {}", runtime_dir.display()))?;
         let mut claimed = None;
         for number in 0..INSTANCES_MAX {
-            let dir = runtime_dir.join(format!("instance-{number}"));
-            if claimed.is_some() && !dir.exists() {
+            let path = locks.join(format!("instance-{number}.lock"));
+            if claimed.is_some() && !path.exists() {
                 continue;
             }
-            let Some(lock) = lock(runtime_dir, number)? else {
-                continue;
-            };
-            if dir.exists() {
-                remove_traces(number, &dir)?;
-            }
+            let Some(lock) = lock(&path)? else { continue };
+            bury_dead(number, &path)?;
             if claimed.is_none() {
+                let dir = runtime_dir.join(format!("instance-{number}"));
+                // The journal: written before the folder, the folder before any other object.
+                fs::write(&path, dir.as_os_str().as_bytes())
+                    .with_context(|| format!("write {}", path.display()))?;
                 fs::DirBuilder::new()
                     .mode(0o711)
                     .create(&dir)
@@ -58,7 +70,8 @@ impl Instance {
                 claimed = Some(Self {
                     number,
                     dir,
-                    _lock: lock,
+                    lock: path,
+                    _held: lock,
                 });
             }
         }
@@ -94,23 +107,30 @@ impl Instance {
                 return Err(errno).with_context(|| format!("unmount {}", self.dir.display()));
             }
         }
-        remove_traces(self.number, &self.dir)
+        bury_dead(self.number, &self.lock)
     }
+}
+
+fn make_folder(dir: &Path) -> Result<()> {
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o755)
+        .create(dir)
+        .with_context(|| format!("make the folder {}", dir.display()))
 }
 
 fn cgroup_name(number: u32) -> String {
     format!("rollcage-{number}")
 }
 
-fn lock(runtime_dir: &Path, number: u32) -> Result<Option<Flock<File>>> {
-    let path = runtime_dir.join(format!("instance-{number}.lock"));
+fn lock(path: &Path) -> Result<Option<Flock<File>>> {
     let file = OpenOptions::new()
         .create(true)
         .truncate(false)
         .write(true)
         .mode(0o600)
         .custom_flags(nix::libc::O_NOFOLLOW | nix::libc::O_CLOEXEC)
-        .open(&path)
+        .open(path)
         .with_context(|| format!("open {}", path.display()))?;
     match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
         Ok(lock) => Ok(Some(lock)),
@@ -119,9 +139,9 @@ fn lock(runtime_dir: &Path, number: u32) -> Result<Option<Flock<File>>> {
     }
 }
 
-/// Kills and removes whatever a dead instance left: its cgroups (with all their processes; mounts
-/// and namespaces go with those) and its folder.
-fn remove_traces(number: u32, dir: &Path) -> Result<()> {
+/// Kills and removes whatever the last holder of this number left: its cgroups (with all their
+/// processes; mounts and namespaces go with those) and its folder, named in the lock file.
+fn bury_dead(number: u32, lock: &Path) -> Result<()> {
     let left = cgroup::sweep(&cgroup_name(number));
     if !left.is_empty() {
         bail!(
@@ -129,5 +149,16 @@ fn remove_traces(number: u32, dir: &Path) -> Result<()> {
             left.join(", ")
         );
     }
-    fs::remove_dir_all(dir).with_context(|| format!("remove {}", dir.display()))
+    let named = fs::read(lock).with_context(|| format!("read {}", lock.display()))?;
+    let dir = PathBuf::from(OsStr::from_bytes(&named));
+    let ours = dir.file_name() == Some(OsStr::new(&format!("instance-{number}")));
+    if ours && dir.is_absolute() {
+        match fs::remove_dir_all(&dir) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(error).with_context(|| format!("remove {}", dir.display()));
+            }
+            _ => {}
+        }
+    }
+    fs::write(lock, b"").with_context(|| format!("empty {}", lock.display()))
 }

@@ -234,8 +234,10 @@ impl SandboxGroups {
     pub(crate) fn counters(&self) -> KernelCounters {
         let mut counters = KernelCounters::default();
         if let Some(dir) = self.dir("cpuacct") {
-            counters.cpu_user_us = number(&dir.join("cpuacct.usage_user")) / 1000;
-            counters.cpu_system_us = number(&dir.join("cpuacct.usage_sys")) / 1000;
+            let used = |file: &str| number(&dir.join(file)) / 1000;
+            let total = used("cpuacct.usage");
+            let (user, system) = (used("cpuacct.usage_user"), used("cpuacct.usage_sys"));
+            (counters.cpu_user_us, counters.cpu_system_us) = split(total, user, system);
         }
         if let Some(dir) = self.dir("cpu") {
             counters.cpu_throttled_us = keyed(&dir.join("cpu.stat"), "throttled_time") / 1000;
@@ -261,4 +263,16 @@ impl SandboxGroups {
         }
         counters
     }
+}
+
+/// Parts a total, which the kernel measures, like two shares, which it samples at its clock ticks
+/// only: a short process may have none of either.
+fn split(total: u64, user: u64, system: u64) -> (u64, u64) {
+    let sampled = u128::from(user) + u128::from(system);
+    if sampled == 0 {
+        return (total, 0);
+    }
+    let share = u128::from(total) * u128::from(system) / sampled;
+    let system = u64::try_from(share).unwrap_or(total);
+    (total - system, system)
 }

@@ -45,7 +45,13 @@ impl Launcher {
         if let Some((_, filter)) = self.filters.iter().find(|(known, _)| known == spec) {
             return Ok(filter.clone());
         }
-        let compiled = seccomp::compile(spec).map_err(fault("seccomp"))?.program;
+        let compiled = seccomp::compile(spec).map_err(|error| StartFault {
+            step: "seccomp",
+            reason: format!("syscalls.allow: {error}"),
+            // Only a failure to assemble our own tables is ours.
+            refused: !matches!(error, seccomp::CompileError::Assemble { .. }),
+        })?;
+        let compiled = compiled.program;
         if self.filters.len() >= KEPT_MAX {
             self.filters.remove(0);
         }
