@@ -36,6 +36,8 @@ use crate::run::launcher_link::{LauncherLink, LinkError};
 use crate::run::{Engine, EngineParts, JudgeSandbox};
 use crate::store::{Retention, Store, StoreError, unix_ms};
 
+/// How long the last results may take to be kept once their runs are over.
+const RESULTS_END_MAX: Duration = Duration::from_secs(5);
 /// How long open calls may take to end once every run is over.
 const CALLS_END_MAX: Duration = Duration::from_secs(2);
 /// How long the launcher may take to clean up and end.
@@ -413,7 +415,10 @@ impl House {
         if !self.engine.drain(grace).await {
             tracing::error!("some runs did not end in time and are given up on");
         }
-        self.desk.finished().await;
+        let finished = tokio::time::timeout(RESULTS_END_MAX, self.desk.finished());
+        if finished.await.is_err() {
+            tracing::error!("some results are not kept");
+        }
         stopping.cancel();
         let closed = async { while servers.join_next().await.is_some() {} };
         if tokio::time::timeout(CALLS_END_MAX, closed).await.is_err() {
