@@ -69,6 +69,7 @@ pub(crate) async fn batch(context: &Context, args: &BatchArgs) -> Result<u8, Fai
 /// What a request holds until its result is there.
 struct Pending {
     line: u64,
+    size: usize,
     _slot: OwnedSemaphorePermit,
     _bytes: OwnedSemaphorePermit,
 }
@@ -112,7 +113,7 @@ impl Work<'_> {
                     Some(Err(error)) => break Some(error),
                     None => break None,
                 },
-                () = self.progress.due() => self.progress.show(),
+                () = self.progress.due() => self.progress.show(bytes_in(&in_flight)),
             }
         };
         // Lines that were bad after the last request.
@@ -173,6 +174,12 @@ impl Work<'_> {
 fn lock(in_flight: &InFlight) -> std::sync::MutexGuard<'_, HashMap<String, Pending>> {
     // The map is whole even if a holder panicked: each change is one call.
     in_flight.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Bytes of input whose results are not there yet.
+fn bytes_in(in_flight: &InFlight) -> u64 {
+    let sizes = lock(in_flight).values().map(|pending| pending.size).sum();
+    u64::try_from(sizes).unwrap_or(u64::MAX)
 }
 
 fn error_result(id: &str, line: Option<u64>, fault: &pb::RunFault) -> Result<Value, Failure> {
@@ -241,6 +248,7 @@ async fn feed(mut feed: Feed) -> Result<(), Failure> {
         };
         let pending = Pending {
             line: number,
+            size,
             _slot,
             _bytes,
         };

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::connection::with_daemon;
 use super::failure::{Failure, NEGATIVE};
-use super::table::{Align, Table, one_line};
+use super::table::{Align, Table, cut, one_line};
 use super::terminal::Color;
 use super::{Context, outcome};
 use crate::pb;
@@ -155,6 +155,9 @@ fn show(
     Ok(())
 }
 
+/// Characters of a found value in the table; `--json` has all of them.
+const VALUE_CHARS_MAX: usize = 32;
+
 fn feature_table(features: &[pb::HostFeature]) -> Table {
     let mut table = Table::new(&[
         ("feature", Align::Left),
@@ -167,7 +170,7 @@ fn feature_table(features: &[pb::HostFeature]) -> Table {
         table.row([
             feature.name.clone(),
             here.to_owned(),
-            feature.value.clone(),
+            cut(&feature.value, VALUE_CHARS_MAX),
             feature.why.clone(),
         ]);
     }

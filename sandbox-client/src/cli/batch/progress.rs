@@ -71,12 +71,13 @@ impl Progress {
         self.ticks.tick().await;
     }
 
-    /// Shows it.
-    pub(super) fn show(&self) {
+    /// Shows it; of what was read, `bytes_in_flight` are not done.
+    pub(super) fn show(&self, bytes_in_flight: u64) {
         let text = self.text();
         match &self.bar {
             Some(bar) => {
-                bar.set_position(self.bytes_read.load(Ordering::Relaxed));
+                let read = self.bytes_read.load(Ordering::Relaxed);
+                bar.set_position(read.saturating_sub(bytes_in_flight));
                 bar.set_message(text);
                 bar.tick();
             }
