@@ -178,7 +178,7 @@ fn lock(in_flight: &InFlight) -> std::sync::MutexGuard<'_, HashMap<String, Pendi
 
 /// Bytes of input whose results are not there yet.
 fn bytes_in(in_flight: &InFlight) -> u64 {
-    let sizes = lock(in_flight).values().map(|pending| pending.size).sum();
+    let sizes: usize = lock(in_flight).values().map(|pending| pending.size).sum();
     u64::try_from(sizes).unwrap_or(u64::MAX)
 }
 
