@@ -4,6 +4,7 @@ use super::{Ending, MemorySource};
 
 const SIGKILL: i32 = 9;
 const SIGXCPU: i32 = 24;
+const SIGSYS: i32 = 31;
 const ENOENT: i32 = 2;
 const ENOTDIR: i32 = 20;
 /// A file system with less than one block left cannot take another write.
@@ -297,7 +298,8 @@ fn by_cpu_rlimit(evidence: &KernelEvidence) -> Option<Ending> {
 fn by_refusal(evidence: &KernelEvidence) -> Option<Ending> {
     let ended_badly = match evidence.program {
         ProgramEnd::Exited { code } => code != 0,
-        ProgramEnd::Signalled { .. } => true,
+        // A call that the filter answers by killing is no answer to a full disk.
+        ProgramEnd::Signalled { signal, .. } => signal != SIGSYS,
         _ => false,
     };
     if !ended_badly {

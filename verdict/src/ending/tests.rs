@@ -329,6 +329,12 @@ fn a_refused_write_counts_only_if_the_run_failed_and_the_disk_is_full() {
             assert!(matches!(ending, Ending::DiskUp { limit_bytes, .. } if limit_bytes == 8 * MIB));
         }
         assert_eq!(with(|e| e.disk = Some(disk)), exited(0), "it managed");
+        // A filter that kills has its reason in the call, not in the disk.
+        let killed = with(|e| {
+            e.program = signalled(31);
+            e.disk = Some(disk);
+        });
+        assert!(matches!(killed, Ending::Signalled { signal: 31, .. }));
     }
     for disk in [
         None,
