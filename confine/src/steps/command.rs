@@ -58,10 +58,13 @@ pub fn rlimits(command: &mut Command) -> Result<Taken, StepError> {
     const SIGNALS_PENDING: u64 = 4096;
     let limits = &command.boot.plan.limits;
     let cpu_seconds = limits.cpu_ms_max.div_ceil(1000).saturating_add(1);
+    // A little more than the file system has: it is the one to refuse, with an error that programs
+    // know. This limit would kill them.
+    let file_bytes_max = limits.disk_bytes_max.saturating_add(4096);
     let mut rows = vec![
         (libc::RLIMIT_CORE, 0),
         (libc::RLIMIT_NOFILE, limits.open_files_max),
-        (libc::RLIMIT_FSIZE, limits.disk_bytes_max),
+        (libc::RLIMIT_FSIZE, file_bytes_max),
         (libc::RLIMIT_MSGQUEUE, 0),
         (libc::RLIMIT_MEMLOCK, LOCKED_BYTES),
         (libc::RLIMIT_SIGPENDING, SIGNALS_PENDING),
