@@ -8,10 +8,10 @@
 mod child;
 mod denials;
 mod files;
-mod memory;
 mod orders;
 mod serve;
 mod tree;
+mod usage;
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::process::ExitCode;

@@ -252,9 +252,8 @@ pub enum FromInit {
     Finished {
         /// Use of the workspace tmpfs at the end.
         disk: DiskUse,
-        /// Where no memory cgroup could be made: the highest sum of private memory seen at the
-        /// polls, in bytes, and whether it was over the limit, for which all was killed.
-        polled_memory: Option<PolledMemory>,
+        /// What pid 1 measured itself where no cgroup could be made.
+        polled: Option<Polled>,
     },
 }
 
@@ -293,13 +292,24 @@ pub struct DiskUse {
     pub inodes_max: u64,
 }
 
-/// Memory as seen by polling: a soft limit, between two polls anything can happen.
+/// Use as seen by polling: soft limits, since between two polls anything can happen.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Polled {
+    /// Highest sum of private memory seen, in bytes.
+    pub memory_peak_bytes: u64,
+    /// CPU time of all processes, in milliseconds.
+    pub cpu_ms: u64,
+    /// The limit for which all was killed.
+    pub over: Option<PolledLimit>,
+}
+
+/// A limit that pid 1 watches itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PolledMemory {
-    /// Highest sum seen, in bytes.
-    pub peak_bytes: u64,
-    /// Whether the sandbox was killed for it.
-    pub over: bool,
+pub enum PolledLimit {
+    /// Memory.
+    Memory,
+    /// CPU time.
+    Cpu,
 }
 
 /// Contents of a stage memfd.

@@ -57,12 +57,17 @@ impl Instance {
                 continue;
             }
             let Some(lock) = lock(&path)? else { continue };
-            bury_dead(number, &path)?;
+            if let Err(error) = bury_dead(number, &path) {
+                // Its ids may still be in use: nobody gets the number until it can be cleaned.
+                crate::attest::warn(&format!("{error:#}"));
+                continue;
+            }
             if claimed.is_none() {
                 let dir = runtime_dir.join(format!("instance-{number}"));
                 // The journal: written before the folder, the folder before any other object.
                 fs::write(&path, dir.as_os_str().as_bytes())
                     .with_context(|| format!("write {}", path.display()))?;
+                remove_folder(&dir)?;
                 fs::DirBuilder::new()
                     .mode(0o711)
                     .create(&dir)
@@ -153,12 +158,17 @@ fn bury_dead(number: u32, lock: &Path) -> Result<()> {
     let dir = PathBuf::from(OsStr::from_bytes(&named));
     let ours = dir.file_name() == Some(OsStr::new(&format!("instance-{number}")));
     if ours && dir.is_absolute() {
-        match fs::remove_dir_all(&dir) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(error).with_context(|| format!("remove {}", dir.display()));
-            }
-            _ => {}
-        }
+        remove_folder(&dir)?;
     }
     fs::write(lock, b"").with_context(|| format!("empty {}", lock.display()))
+}
+
+/// Removes a folder of a number that we hold, if it is there.
+fn remove_folder(dir: &Path) -> Result<()> {
+    match fs::remove_dir_all(dir) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(error).with_context(|| format!("remove {}", dir.display()))
+        }
+        _ => Ok(()),
+    }
 }

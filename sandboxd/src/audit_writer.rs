@@ -119,7 +119,7 @@ pub enum AuditWriterError {
 /// # Errors
 /// See [`AuditWriterError`].
 pub fn run(settings: &Settings, connections: Connections) -> Result<(), AuditWriterError> {
-    match start(settings) {
+    match start(settings, &connections.api) {
         Ok(log) => serve::serve(log, connections, settings.limits),
         Err(error) => {
             tell_failure(&connections.api, &error)?;
@@ -128,8 +128,12 @@ pub fn run(settings: &Settings, connections: Connections) -> Result<(), AuditWri
     }
 }
 
-fn start(settings: &Settings) -> Result<log::Log<folder::Folder>, AuditWriterError> {
-    let folder = folder::Folder::prepare(settings).map_err(AuditWriterError::Folder)?;
+fn start(
+    settings: &Settings,
+    api: &UnixStream,
+) -> Result<log::Log<folder::Folder>, AuditWriterError> {
+    let folder =
+        folder::Folder::prepare(settings, api.as_fd()).map_err(AuditWriterError::Folder)?;
     identity::settle(settings.run_as).map_err(AuditWriterError::Identity)?;
     let signer = identity::signer(&folder).map_err(AuditWriterError::Identity)?;
     let clock = clock::Clock::new(&settings.node).map_err(AuditWriterError::Connection)?;

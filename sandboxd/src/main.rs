@@ -112,7 +112,13 @@ fn load(args: ConfigArgs) -> anyhow::Result<Config> {
 fn serve(args: ServeArgs) -> anyhow::Result<()> {
     let config = load(args.config)?;
     telemetry::start(&config.log, config.log_json)?;
-    daemon::serve(config, ServeOptions { embedded: args.embedded, ready_fd: args.ready_fd })?;
+    daemon::serve(
+        config,
+        ServeOptions {
+            embedded: args.embedded,
+            ready_fd: args.ready_fd,
+        },
+    )?;
     Ok(())
 }
 
@@ -120,7 +126,10 @@ fn check_config(args: ConfigArgs) -> anyhow::Result<()> {
     let config = load(args)?;
     let policies = PolicySet::load(&config.policies_dir)?;
     let names: Vec<&str> = policies.catalog().names().collect();
-    let file = config.file.as_deref().map(|path| path.display().to_string());
+    let file = config
+        .file
+        .as_deref()
+        .map(|path| path.display().to_string());
     let mut out = std::io::stdout();
     use std::io::Write as _;
     writeln!(

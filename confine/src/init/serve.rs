@@ -16,7 +16,7 @@ use nix::unistd::Pid;
 use super::child::ChildFrame;
 use super::denials::Denials;
 use super::files;
-use super::memory::{self, MemoryWatch};
+use super::usage::{self, UsageWatch};
 use crate::boot::Boot;
 use crate::packet::{self, PacketError};
 use crate::plan::Mode;
@@ -54,7 +54,7 @@ pub(super) struct Init {
     pub(super) children: BTreeMap<i32, Child>,
     listeners: Vec<OwnedFd>,
     denials: Denials,
-    memory: Option<MemoryWatch>,
+    usage: Option<UsageWatch>,
     /// A stage failed: nothing may be started any more.
     pub(super) incomplete: bool,
     /// Set when all is to end.
@@ -86,7 +86,7 @@ impl Init {
         let flags = SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK;
         let deaths = SignalFd::with_flags(&mask, flags).map_err(os("make a signal descriptor"))?;
         let denials = Denials::new(boot.filter_spec.clone());
-        let memory = MemoryWatch::new(&boot);
+        let usage = UsageWatch::new(&boot);
         Ok(Self {
             channel,
             boot,
@@ -96,7 +96,7 @@ impl Init {
             children: BTreeMap::new(),
             listeners: Vec::new(),
             denials,
-            memory,
+            usage,
             incomplete: false,
             finishing: false,
         })
@@ -115,8 +115,8 @@ impl Init {
             if ready.deaths {
                 self.reap()?;
             }
-            if let Some(memory) = &mut self.memory
-                && memory.over(disk_use(&self.boot).bytes)
+            if let Some(usage) = &mut self.usage
+                && usage.over(disk_use(&self.boot).bytes)
             {
                 self.finishing = true;
             }
@@ -156,8 +156,8 @@ impl Init {
         if !self.staging() {
             set.push(PollFd::new(self.channel.as_fd(), PollFlags::POLLIN));
         }
-        let timeout = match &self.memory {
-            Some(_) if !self.children.is_empty() => PollTimeout::from(memory::POLL_MS),
+        let timeout = match &self.usage {
+            Some(_) if !self.children.is_empty() => PollTimeout::from(usage::POLL_MS),
             Some(_) | None => PollTimeout::NONE,
         };
         loop {
@@ -429,7 +429,7 @@ impl Init {
         self.tell_denials()?;
         self.tell(&FromInit::Finished {
             disk: disk_use(&self.boot),
-            polled_memory: self.memory.as_ref().map(MemoryWatch::seen),
+            polled: self.usage.as_ref().map(UsageWatch::seen),
         })
     }
 }

@@ -1,14 +1,16 @@
 //! The log's folder on disk, used through one open descriptor: segments `00000001.jsonl` …,
 //! `head.json`, `key.pem`, `key.pub`. Knows no record.
 
-use std::fs::{File, Permissions};
+use std::fs::{File, Permissions, TryLockError};
 use std::io::{self, BufRead, BufReader, Read as _, Write as _};
-use std::os::fd::OwnedFd;
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::os::unix::fs::{FileExt as _, PermissionsExt as _, fchown};
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 use nix::fcntl::{OFlag, open, openat, renameat};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::stat::Mode;
 
 use super::log::Store;
@@ -28,14 +30,28 @@ pub enum FolderError {
         #[source]
         source: io::Error,
     },
+    /// Another audit process writes this log and does not end.
+    #[error("{path} is still written by another audit process; end that one")]
+    InUse {
+        /// The folder.
+        path: PathBuf,
+    },
 }
 
 /// The open folder, and the segment being written.
 #[derive(Debug)]
 pub(super) struct Folder {
     fd: OwnedFd,
+    /// Held as long as we write.
+    _lock: File,
     segment: Option<File>,
 }
+
+/// How long the audit process of a daemon that was killed may still write: the time that it gives
+/// the launcher for its last attestations, and as much again for a slow disk.
+const LOCK_MAX: Duration = Duration::from_secs(10);
+/// How often the lock is tried.
+const LOCK_TRY_MS: u8 = 20;
 
 /// Log lines and head: the api's group reads them.
 const SHARED_MODE: u32 = 0o640;
@@ -46,8 +62,8 @@ pub(super) const PUBLIC_MODE: u32 = 0o644;
 
 impl Folder {
     /// Makes the folder where it is missing and hands it to the audit user; still with the rights
-    /// the process was started with.
-    pub(super) fn prepare(settings: &Settings) -> Result<Self, FolderError> {
+    /// the process was started with. Returns once no other process writes the log.
+    pub(super) fn prepare(settings: &Settings, api: BorrowedFd<'_>) -> Result<Self, FolderError> {
         let path = settings.state_dir.join(FOLDER);
         let failed = |act, source: io::Error| FolderError::Io {
             act,
@@ -63,6 +79,12 @@ impl Folder {
         let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
         let fd = open(&path, flags, Mode::empty()).map_err(|errno| failed("open", errno.into()))?;
         let folder = File::from(fd);
+        let lock = folder.try_clone().map_err(|error| failed("open again", error))?;
+        match wait_for_lock(&lock, api) {
+            Ok(true) => {}
+            Ok(false) => return Err(FolderError::InUse { path }),
+            Err(error) => return Err(failed("lock", error)),
+        }
         if settings.run_as.is_some() || settings.reader_gid.is_some() {
             let uid = settings.run_as.map(|user| user.uid);
             let gid = settings.reader_gid.or(settings.run_as.map(|user| user.gid));
@@ -79,6 +101,7 @@ impl Folder {
             .map_err(|error| failed("set the mode of", error))?;
         Ok(Self {
             fd: folder.into(),
+            _lock: lock,
             segment: None,
         })
     }
@@ -131,6 +154,29 @@ impl Folder {
         self.segment
             .as_mut()
             .ok_or_else(|| io::Error::other("no segment is open"))
+    }
+}
+
+/// Waits for the lock of the folder; false if it is not to be had in time, or the api ends.
+///
+/// Two writers would break the chain: a killed daemon's audit process lives on for its launcher's
+/// last words while the next daemon starts.
+fn wait_for_lock(folder: &File, api: BorrowedFd<'_>) -> io::Result<bool> {
+    let deadline = Instant::now() + LOCK_MAX;
+    loop {
+        match folder.try_lock() {
+            Ok(()) => return Ok(true),
+            Err(TryLockError::Error(error)) => return Err(error),
+            Err(TryLockError::WouldBlock) if Instant::now() >= deadline => return Ok(false),
+            Err(TryLockError::WouldBlock) => {}
+        }
+        // Asked for nothing, it still tells of the other side's end.
+        let mut events = [PollFd::new(api, PollFlags::empty())];
+        match poll(&mut events, PollTimeout::from(LOCK_TRY_MS)) {
+            Ok(0) | Err(Errno::EINTR) => {}
+            Ok(_) => return Ok(false),
+            Err(errno) => return Err(errno.into()),
+        }
     }
 }
 

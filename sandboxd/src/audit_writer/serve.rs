@@ -75,8 +75,10 @@ impl<S: Store> Server<S> {
         self.wait()?;
         self.api.fill()?;
         self.launcher.fill()?;
-        self.take_requests();
+        // Read last and taken first: what the launcher attested before the api knew of it stands
+        // before what the api says because of it.
         self.take_attestations();
+        self.take_requests();
         self.commit();
         self.sign_if_due();
         self.api.flush()?;

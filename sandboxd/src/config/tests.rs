@@ -155,10 +155,7 @@ fn the_example_names_every_key_and_is_valid() {
             let written = |line: &&str| {
                 line.starts_with(&format!("{key} =")) || line.contains(&format!("[{key}]"))
             };
-            assert!(
-                active.iter().any(written),
-                "{table}{key} is missing"
-            );
+            assert!(active.iter().any(written), "{table}{key} is missing");
         }
     }
 }

@@ -143,7 +143,8 @@ fn usage_of(facts: &Facts, queue_ms: u64) -> Usage {
     };
     Usage {
         wall_ms: ended_at.map_or(0, |ended| facts.ran_ms(ended)),
-        cpu_user_ms: counters.cpu_user_us / 1000,
+        // Polled time is not told apart; it counts as user time.
+        cpu_user_ms: (counters.cpu_user_us / 1000).max(facts.polled_cpu_ms),
         cpu_system_ms: counters.cpu_system_us / 1000,
         cpu_throttled_ms: counters.cpu_throttled_us / 1000,
         memory_peak_bytes: counters.memory_peak_bytes.max(facts.polled_peak_bytes),

@@ -77,6 +77,8 @@ pub(crate) struct Facts {
     pub disk: Option<DiskUse>,
     /// Highest memory that init saw where there is no memory cgroup, in bytes.
     pub polled_peak_bytes: u64,
+    /// CPU time that init measured where no cgroup could be made, in milliseconds.
+    pub polled_cpu_ms: u64,
     /// The launcher's last word; `None` if there was none or nothing had been started.
     pub reaped: Option<Reaped>,
     /// The first fault of ours or the host's.

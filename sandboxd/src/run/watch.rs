@@ -8,7 +8,7 @@ use std::io;
 use std::time::Duration;
 
 use confine::report::StepReport;
-use confine::wire::{CommandToken, FromInit, PolledMemory};
+use confine::wire::{CommandToken, FromInit, Polled, PolledLimit};
 use verdict::ending::{Kill, KillCause, ProgramEnd, SandboxFault};
 
 use super::facts::{Facts, bounded};
@@ -281,26 +281,28 @@ impl Watch {
                 core_dumped,
             } => self.on_exited(command, (code, signal, core_dumped), now),
             FromInit::Denied { calls, suppressed } => self.facts.denials.note(calls, suppressed),
-            FromInit::Finished {
-                disk,
-                polled_memory,
-            } => {
+            FromInit::Finished { disk, polled } => {
                 self.facts.disk.get_or_insert(disk);
-                self.note_polled(polled_memory, now);
+                self.note_polled(polled, now);
                 self.finishing(now);
             }
         }
     }
 
-    /// Where there is no memory cgroup, init itself watches the limit and kills for it.
-    fn note_polled(&mut self, polled: Option<PolledMemory>, now: Duration) {
+    /// Where there are no cgroups, init itself watches the limits and kills for them.
+    fn note_polled(&mut self, polled: Option<Polled>, now: Duration) {
         let Some(polled) = polled else { return };
-        self.facts.polled_peak_bytes = polled.peak_bytes;
-        if polled.over {
+        self.facts.polled_peak_bytes = polled.memory_peak_bytes;
+        self.facts.polled_cpu_ms = polled.cpu_ms;
+        if let Some(limit) = polled.over {
             // What ended the program came before the end, whenever it is told.
-            let rss_bytes = polled.peak_bytes;
             self.facts.kills.push(Kill {
-                cause: KillCause::MemoryPolled { rss_bytes },
+                cause: match limit {
+                    PolledLimit::Memory => KillCause::MemoryPolled {
+                        rss_bytes: polled.memory_peak_bytes,
+                    },
+                    PolledLimit::Cpu => KillCause::CpuTime,
+                },
                 at_ms: self.facts.ran_ms(self.facts.ended_at.unwrap_or(now)),
             });
         }

@@ -227,10 +227,7 @@ impl FakeSandbox {
             inodes: 3,
             inodes_max: 100,
         };
-        self.say(&FromInit::Finished {
-            disk,
-            polled_memory: None,
-        });
+        self.say(&FromInit::Finished { disk, polled: None });
     }
 
     /// Waits for a kill; who did it.

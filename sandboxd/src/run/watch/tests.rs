@@ -37,12 +37,9 @@ fn finished() -> Input {
     finished_with(None)
 }
 
-fn finished_with(polled_memory: Option<PolledMemory>) -> Input {
+fn finished_with(polled: Option<Polled>) -> Input {
     let disk = DiskUse::default();
-    Input::Init(Some(FromInit::Finished {
-        disk,
-        polled_memory,
-    }))
+    Input::Init(Some(FromInit::Finished { disk, polled }))
 }
 
 fn reaped() -> Input {
@@ -140,12 +137,17 @@ fn a_kill_after_the_end_is_later_in_the_ledger() {
 }
 
 #[test]
-fn memory_that_init_polled_is_why_the_program_ended() {
+fn a_limit_that_init_polled_is_why_the_program_ended() {
     let mut watch = running();
     watch.on(exited(0), ms(200));
-    let peak_bytes = 77;
-    let polled = |over| Some(PolledMemory { peak_bytes, over });
-    watch.on(finished_with(polled(true)), ms(300));
+    let polled = |over| {
+        Some(Polled {
+            memory_peak_bytes: 77,
+            cpu_ms: 5,
+            over,
+        })
+    };
+    watch.on(finished_with(polled(Some(PolledLimit::Memory))), ms(300));
     let facts = watch.facts();
     assert_eq!(facts.polled_peak_bytes, 77);
     assert_eq!(
@@ -154,7 +156,11 @@ fn memory_that_init_polled_is_why_the_program_ended() {
     );
     assert_eq!(facts.kills[0].at_ms, facts.ran_ms(facts.ended_at.unwrap()));
     let mut watch = running();
-    watch.on(finished_with(polled(false)), ms(300));
+    watch.on(finished_with(polled(Some(PolledLimit::Cpu))), ms(300));
+    assert_eq!(watch.facts().kills[0].cause, KillCause::CpuTime);
+    assert_eq!(watch.facts().polled_cpu_ms, 5);
+    let mut watch = running();
+    watch.on(finished_with(polled(None)), ms(300));
     assert!(watch.facts().kills.is_empty());
 }
 

@@ -1,0 +1,124 @@
+//! The soft limits of hosts without control groups: pid 1 adds up private memory and CPU time of
+//! all processes every few milliseconds and ends the sandbox when either is too much.
+
+use std::fs;
+
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeValLike;
+use nix::unistd::{SysconfVar, sysconf};
+
+use crate::boot::Boot;
+use crate::plan::Mode;
+use crate::wire::{Polled, PolledLimit};
+
+/// Time between two polls. A program can allocate about a gigabyte in it.
+pub(super) const POLL_MS: u16 = 20;
+
+/// Watches one sandbox.
+#[derive(Debug)]
+pub(super) struct UsageWatch {
+    memory_bytes_max: u64,
+    cpu_ms_max: u64,
+    page_bytes: u64,
+    tick_ms: u64,
+    mode: Mode,
+    seen: Polled,
+}
+
+/// What one process uses.
+#[derive(Debug, Clone, Copy, Default)]
+struct Use {
+    memory_bytes: u64,
+    cpu_ms: u64,
+}
+
+impl UsageWatch {
+    /// A watch where the plan says that no memory cgroup holds the limit.
+    pub(super) fn new(boot: &Boot) -> Option<Self> {
+        let constant = |name, usual| {
+            sysconf(name)
+                .ok()
+                .flatten()
+                .and_then(|value| u64::try_from(value).ok())
+                .unwrap_or(usual)
+        };
+        let polled = boot.plan.degradable.iter().any(|name| name == "memory");
+        polled.then(|| Self {
+            memory_bytes_max: boot.plan.limits.memory_bytes_max,
+            cpu_ms_max: boot.plan.limits.cpu_ms_max,
+            page_bytes: constant(SysconfVar::PAGE_SIZE, 4096),
+            tick_ms: 1000 / constant(SysconfVar::CLK_TCK, 100).max(1),
+            mode: boot.plan.mode,
+            seen: Polled::default(),
+        })
+    }
+
+    /// Looks once. True when the sandbox is over a limit.
+    pub(super) fn over(&mut self, tmpfs_bytes: u64) -> bool {
+        let uses: Vec<Use> = self.processes().iter().map(|pid| self.one(*pid)).collect();
+        let memory: u64 = uses.iter().map(|each| each.memory_bytes).sum();
+        let running: u64 = uses.iter().map(|each| each.cpu_ms).sum();
+        let memory = memory.saturating_add(tmpfs_bytes);
+        self.seen.memory_peak_bytes = self.seen.memory_peak_bytes.max(memory);
+        self.seen.cpu_ms = self
+            .seen
+            .cpu_ms
+            .max(running.saturating_add(reaped_cpu_ms()));
+        if self.seen.over.is_none() {
+            if memory > self.memory_bytes_max {
+                self.seen.over = Some(PolledLimit::Memory);
+            } else if self.seen.cpu_ms > self.cpu_ms_max {
+                self.seen.over = Some(PolledLimit::Cpu);
+            }
+        }
+        self.seen.over.is_some()
+    }
+
+    pub(super) fn seen(&self) -> Polled {
+        self.seen
+    }
+
+    fn processes(&self) -> Vec<i32> {
+        if self.mode == Mode::Landlock {
+            return super::tree::descendants();
+        }
+        fs::read_dir("/proc")
+            .into_iter()
+            .flatten()
+            .flatten()
+            .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+            .filter(|pid| *pid != 1)
+            .collect()
+    }
+
+    fn one(&self, pid: i32) -> Use {
+        let statm = fs::read_to_string(format!("/proc/{pid}/statm")).unwrap_or_default();
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        let numbers = |text: &str| -> Vec<u64> {
+            text.split_whitespace()
+                .map(|field| field.parse().unwrap_or(0))
+                .collect()
+        };
+        let pages = numbers(&statm);
+        let page = |index: usize| pages.get(index).copied().unwrap_or(0);
+        // The name may hold spaces and brackets; what follows the last one has fixed places:
+        // utime, stime, cutime and cstime are fields 14 to 17 of the line, 11 to 14 from there.
+        let rest = numbers(stat.rsplit_once(')').map_or("", |(_, rest)| rest));
+        let ticks: u64 = rest.iter().skip(11).take(4).sum();
+        Use {
+            // Resident less shared pages: libraries are mapped by all and cost once.
+            memory_bytes: page(1)
+                .saturating_sub(page(2))
+                .saturating_mul(self.page_bytes),
+            cpu_ms: ticks.saturating_mul(self.tick_ms),
+        }
+    }
+}
+
+/// CPU time of all that pid 1 has reaped, orphans included.
+fn reaped_cpu_ms() -> u64 {
+    getrusage(UsageWho::RUSAGE_CHILDREN).map_or(0, |usage| {
+        let sum = usage.user_time().num_milliseconds() + usage.system_time().num_milliseconds();
+        u64::try_from(sum).unwrap_or(0)
+    })
+}
