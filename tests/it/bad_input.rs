@@ -5,9 +5,11 @@ mod rows;
 
 use std::fs::File;
 use std::io::Write;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::wait;
 use crate::world::World;
 use rows::ROWS;
 
@@ -18,14 +20,22 @@ fn nothing_is_left(world: &World) {
     assert!(groups.is_empty(), "{groups:?}");
     let running = world.instance().leased_processes();
     assert!(running.is_empty(), "{running:?}");
-    let status = world.wait(world.client().status()).expect("a status");
-    assert_eq!((status.runs_active, status.sandboxes_live), (0, 0), "{status:?}");
+    // A run counts until its result is stored, a moment after it was told.
+    let client = world.client();
+    let look = || {
+        let status = world.wait(client.status()).expect("a status");
+        (status.runs_active, status.sandboxes_live)
+    };
+    let (found, _) = wait::until(Duration::from_secs(5), &(0, 0), look);
+    assert_eq!(found, (0, 0), "active runs and live sandboxes");
 }
 
 #[test]
 fn each_bad_request_of_a_batch_is_told_apart_and_the_rest_goes_on() {
     let test = "each_bad_request_of_a_batch_is_told_apart_and_the_rest_goes_on";
-    let Some(world) = World::start(test) else { return };
+    let Some(world) = World::start(test) else {
+        return;
+    };
     let mut lines = String::new();
     for (number, row) in ROWS.iter().enumerate() {
         let mut request = json!({ "policy": "python", "argv": ["python3", "-c", "print(1)"] });
@@ -42,7 +52,10 @@ fn each_bad_request_of_a_batch_is_told_apart_and_the_rest_goes_on() {
         }
         lines.push_str(&format!("{request}\n"));
     }
-    lines.push_str(&format!("{}\n", json!({ "id": "good", "policy": "python", "argv": ["python3", "-c", "print(2)"] })));
+    lines.push_str(&format!(
+        "{}\n",
+        json!({ "id": "good", "policy": "python", "argv": ["python3", "-c", "print(2)"] })
+    ));
     let (spoken, results) = world.batch(&lines);
     spoken.ended(0);
     assert_eq!(results.len(), ROWS.len() + 1);
@@ -56,25 +69,40 @@ fn each_bad_request_of_a_batch_is_told_apart_and_the_rest_goes_on() {
         let error = &result["error"];
         let message = error["message"].as_str().unwrap_or("");
         if error["field"] != json!(row.field) {
-            wrong.push(format!("{}: blames {} and not {}: {message}", row.change, error["field"], row.field));
+            wrong.push(format!(
+                "{}: blames {} and not {}: {message}",
+                row.change, error["field"], row.field
+            ));
         }
-        let missing: Vec<&&str> = row.says.iter().filter(|part| !message.contains(**part)).collect();
+        let missing: Vec<&&str> = row
+            .says
+            .iter()
+            .filter(|part| !message.contains(**part))
+            .collect();
         if !missing.is_empty() {
-            wrong.push(format!("{}: {message:?} does not say {missing:?}", row.change));
+            wrong.push(format!(
+                "{}: {message:?} does not say {missing:?}",
+                row.change
+            ));
         }
         if error["reason"].as_str().is_none_or(str::is_empty) || result.get("ending").is_some() {
             wrong.push(format!("{}: {result}", row.change));
         }
     }
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
-    let good = results.iter().find(|result| result["id"] == "good").expect("the good one");
+    let good = results
+        .iter()
+        .find(|result| result["id"] == "good")
+        .expect("the good one");
     assert_eq!(good["stdout"], "2\n", "{good}");
     nothing_is_left(&world);
 }
 
 #[test]
 fn lines_that_are_no_requests_are_told_with_their_number() {
-    let Some(world) = World::start("lines_that_are_no_requests_are_told_with_their_number") else { return };
+    let Some(world) = World::start("lines_that_are_no_requests_are_told_with_their_number") else {
+        return;
+    };
     let good = |id: &str| json!({ "id": id, "policy": "shell", "argv": ["echo", id] }).to_string();
     let lines = [
         good("first"),
@@ -84,7 +112,8 @@ fn lines_that_are_no_requests_are_told_with_their_number() {
         "[1, 2]".to_owned(),
         good("first"),
         "{\"id\": \"typo\", \"polcy\": \"shell\", \"argv\": [\"true\"]}".to_owned(),
-        "{\"id\": \"twice\", \"policy\": \"shell\", \"policy\": \"python\", \"argv\": [\"true\"]}".to_owned(),
+        "{\"id\": \"twice\", \"policy\": \"shell\", \"policy\": \"python\", \"argv\": [\"true\"]}"
+            .to_owned(),
         "{\"id\": \"wrong\", \"policy\": 7, \"argv\": [\"true\"]}".to_owned(),
         good("last"),
     ];
@@ -94,7 +123,10 @@ fn lines_that_are_no_requests_are_told_with_their_number() {
         let result = results.iter().find(|result| result["line"] == json!(line));
         let result = result.unwrap_or_else(|| panic!("no error for line {line}: {results:?}"));
         assert!(result["ending"].is_null(), "{result}");
-        (result["id"].as_str().expect("an id"), result["error"].clone())
+        (
+            result["id"].as_str().expect("an id"),
+            result["error"].clone(),
+        )
     };
     for (line, id, reason, says) in [
         (2, "line-2", "NOT_JSON", "column"),
@@ -107,11 +139,19 @@ fn lines_that_are_no_requests_are_told_with_their_number() {
     ] {
         let (of, error) = error(line);
         assert_eq!(of, id, "line {line}: {error}");
-        assert!(error["reason"].as_str().expect("a reason").contains(reason), "line {line}: {error}");
-        assert!(error["message"].as_str().expect("a message").contains(says), "line {line}: {error}");
+        assert!(
+            error["reason"].as_str().expect("a reason").contains(reason),
+            "line {line}: {error}"
+        );
+        assert!(
+            error["message"].as_str().expect("a message").contains(says),
+            "line {line}: {error}"
+        );
     }
     for id in ["first", "last"] {
-        let ran = results.iter().filter(|result| result["id"] == id && result["stdout"] == format!("{id}\n"));
+        let ran = results
+            .iter()
+            .filter(|result| result["id"] == id && result["stdout"] == format!("{id}\n"));
         assert_eq!(ran.count(), 1, "{id}");
     }
     assert_eq!(results.len(), 9);
@@ -120,28 +160,55 @@ fn lines_that_are_no_requests_are_told_with_their_number() {
 
 #[test]
 fn what_is_too_large_is_told_and_never_held() {
-    let Some(world) = World::start("what_is_too_large_is_told_and_never_held") else { return };
+    let Some(world) = World::start("what_is_too_large_is_told_and_never_held") else {
+        return;
+    };
     let mut file = File::create(world.work().join("large.bin")).expect("a file");
     // 200 MB that take no space on the disk.
     file.set_len(200_000_000).expect("make it large");
     file.flush().expect("flush");
-    let spoken = world.cli(&["run", "--put", "large.bin", "--policy", "shell", "--", "true"]);
+    let spoken = world.cli(&[
+        "run",
+        "--put",
+        "large.bin",
+        "--policy",
+        "shell",
+        "--",
+        "true",
+    ]);
     spoken.ended(2);
     let said = spoken.stderr();
-    assert!(said.contains("large.bin") && said.contains("64 MiB"), "{said}");
+    assert!(
+        said.contains("large.bin") && said.contains("64 MiB"),
+        "{said}"
+    );
     // The same as a line of a batch, with good lines around it.
-    let good = |id: &str| format!("{}\n", json!({ "id": id, "policy": "shell", "argv": ["echo", id] }));
+    let good = |id: &str| {
+        format!(
+            "{}\n",
+            json!({ "id": id, "policy": "shell", "argv": ["echo", id] })
+        )
+    };
     let mut lines = good("before");
     lines.push_str(&format!("{{\"id\":\"large\",\"policy\":\"shell\",\"argv\":[\"true\"],\"files\":{{\"x\":\"{}\"}}}}\n", "x".repeat(200_000_000)));
     lines.push_str(&good("after"));
     let (spoken, results) = world.batch(&lines);
     spoken.ended(0);
     assert_eq!(results.len(), 3);
-    let large = results.iter().find(|result| result["line"] == 2).expect("an error for line 2");
+    let large = results
+        .iter()
+        .find(|result| result["line"] == 2)
+        .expect("an error for line 2");
     let message = large["error"]["message"].as_str().expect("a message");
-    assert!(message.contains("64 MiB") && message.contains("200000"), "{message}");
+    assert!(
+        message.contains("64 MiB") && message.contains("200000"),
+        "{message}"
+    );
     for id in ["before", "after"] {
-        let ran = results.iter().find(|result| result["id"] == id).expect("a result");
+        let ran = results
+            .iter()
+            .find(|result| result["id"] == id)
+            .expect("a result");
         assert_eq!(ran["stdout"], format!("{id}\n"));
     }
     // Files beyond the run's own disk.
@@ -151,13 +218,18 @@ fn what_is_too_large_is_told_and_never_held() {
     });
     let (_, results) = world.batch(&format!("{small}\n"));
     let message = results[0]["error"]["message"].as_str().expect("a message");
-    assert!(message.contains("files") && message.contains("1048576"), "{message}");
+    assert!(
+        message.contains("files") && message.contains("1048576"),
+        "{message}"
+    );
     nothing_is_left(&world);
 }
 
 #[test]
 fn the_command_refuses_in_words_and_with_its_exit_code() {
-    let Some(world) = World::start("the_command_refuses_in_words_and_with_its_exit_code") else { return };
+    let Some(world) = World::start("the_command_refuses_in_words_and_with_its_exit_code") else {
+        return;
+    };
     let run = |options: &[&str]| {
         let mut all = vec!["run"];
         all.extend(options);
@@ -165,12 +237,32 @@ fn the_command_refuses_in_words_and_with_its_exit_code() {
         world.cli(&all)
     };
     for (options, code, says) in [
-        (&["--policy", "pyton"][..], 125, &["policy", "pyton", "python"][..]),
+        (
+            &["--policy", "pyton"][..],
+            125,
+            &["policy", "pyton", "python"][..],
+        ),
         (&["--image", "hots"], 125, &["image", "hots", "host"]),
-        (&["--policy", "shell", "--time", "99h"], 125, &["wall_ms_max", "356400000", "240000"]),
-        (&["--policy", "shell", "--memory", "1T"], 125, &["memory_bytes_max", "1099511627776"]),
-        (&["--policy", "shell", "--pids", "0"], 125, &["pids_max", "0"]),
-        (&["--policy", "shell", "--pids", "65"], 125, &["pids_max", "65", "64"]),
+        (
+            &["--policy", "shell", "--time", "99h"],
+            125,
+            &["wall_ms_max", "356400000", "240000"],
+        ),
+        (
+            &["--policy", "shell", "--memory", "1T"],
+            125,
+            &["memory_bytes_max", "1099511627776"],
+        ),
+        (
+            &["--policy", "shell", "--pids", "0"],
+            125,
+            &["pids_max", "0"],
+        ),
+        (
+            &["--policy", "shell", "--pids", "65"],
+            125,
+            &["pids_max", "65", "64"],
+        ),
         (&["--time", "0s"], 2, &["--time"]),
         (&["--time", "10"], 2, &["10s"]),
         (&["--memory", "lots"], 2, &["--memory", "lots"]),
@@ -184,15 +276,30 @@ fn the_command_refuses_in_words_and_with_its_exit_code() {
         assert_eq!(spoken.code, Some(code), "{options:?}: {}", spoken.stderr());
         let said = spoken.stderr();
         let missing: Vec<&&str> = says.iter().filter(|part| !said.contains(**part)).collect();
-        assert!(missing.is_empty(), "{options:?}: {said} does not say {missing:?}");
+        assert!(
+            missing.is_empty(),
+            "{options:?}: {said} does not say {missing:?}"
+        );
         assert!(spoken.stdout().is_empty(), "{options:?}");
     }
     // Files: climbing out, and links.
     world.write("plain.txt", "x");
-    for put in ["plain.txt:../x", "plain.txt:/etc/passwd", "plain.txt:a/../b"] {
+    for put in [
+        "plain.txt:../x",
+        "plain.txt:/etc/passwd",
+        "plain.txt:a/../b",
+    ] {
         let spoken = run(&["--policy", "shell", "--put", put]);
-        assert!(matches!(spoken.code, Some(2 | 125)), "{put}: {:?}", spoken.code);
-        assert!(spoken.stderr().contains("files") || spoken.stderr().contains("--put"), "{put}: {}", spoken.stderr());
+        assert!(
+            matches!(spoken.code, Some(2 | 125)),
+            "{put}: {:?}",
+            spoken.code
+        );
+        assert!(
+            spoken.stderr().contains("files") || spoken.stderr().contains("--put"),
+            "{put}: {}",
+            spoken.stderr()
+        );
     }
     // As JSON, the same is a document.
     let spoken = world.cli(&["run", "--json", "--policy", "pyton", "--", "true"]);
@@ -202,7 +309,9 @@ fn the_command_refuses_in_words_and_with_its_exit_code() {
 
 #[test]
 fn what_leads_out_of_the_workspace_is_not_collected() {
-    let Some(world) = World::start("what_leads_out_of_the_workspace_is_not_collected") else { return };
+    let Some(world) = World::start("what_leads_out_of_the_workspace_is_not_collected") else {
+        return;
+    };
     let outcome = world.run(&json!({
         "policy": "python",
         "argv": ["python3", "-c", r#"
@@ -218,11 +327,19 @@ os.symlink("/proc/1/root", "init")
         "collect": ["etc/passwd", "passwd", "up/etc/passwd", "alias/x", "init/etc/shadow", "real/x"],
     }));
     outcome.exited(0);
-    let files: Vec<&str> = outcome.result.files.iter().map(|file| file.path.as_str()).collect();
+    let files: Vec<&str> = outcome
+        .result
+        .files
+        .iter()
+        .map(|file| file.path.as_str())
+        .collect();
     assert_eq!(files, ["real/x"]);
     let missing = &outcome.result.files_missing;
     assert_eq!(missing.len(), 5, "{missing:?}");
-    assert!(missing.iter().all(|one| !one.reason.is_empty()), "{missing:?}");
+    assert!(
+        missing.iter().all(|one| !one.reason.is_empty()),
+        "{missing:?}"
+    );
     // A working folder that is not there, or leads out.
     for cwd in ["/nowhere", "/workspace/none", "/etc/passwd"] {
         let outcome = world.try_run(&json!({ "policy": "shell", "argv": ["pwd"], "cwd": cwd }));

@@ -26,38 +26,79 @@ const TOO_MUCH: &[Change] = &[
     ("hostname", |plan| plan.hostname = "a/b".to_owned()),
     ("hostname", |plan| plan.hostname = String::new()),
     ("hostname", |plan| plan.hostname = "x".repeat(64)),
-    ("limits.memory_bytes_max", |plan| plan.limits.memory_bytes_max = u64::MAX),
-    ("limits.memory_bytes_max", |plan| plan.limits.memory_bytes_max = 0),
+    ("limits.memory_bytes_max", |plan| {
+        plan.limits.memory_bytes_max = u64::MAX
+    }),
+    ("limits.memory_bytes_max", |plan| {
+        plan.limits.memory_bytes_max = 0
+    }),
     ("limits.pids_max", |plan| plan.limits.pids_max = u64::MAX),
     ("limits.pids_max", |plan| plan.limits.pids_max = 0),
-    ("limits.cpu_millicores_max", |plan| plan.limits.cpu_millicores_max = u64::MAX),
-    ("limits.cpu_millicores_max", |plan| plan.limits.cpu_millicores_max = 0),
-    ("limits.disk_bytes_max", |plan| plan.limits.disk_bytes_max = u64::MAX),
-    ("limits.disk_bytes_max", |plan| plan.limits.disk_bytes_max = 0),
+    ("limits.cpu_millicores_max", |plan| {
+        plan.limits.cpu_millicores_max = u64::MAX
+    }),
+    ("limits.cpu_millicores_max", |plan| {
+        plan.limits.cpu_millicores_max = 0
+    }),
+    ("limits.disk_bytes_max", |plan| {
+        plan.limits.disk_bytes_max = u64::MAX
+    }),
+    ("limits.disk_bytes_max", |plan| {
+        plan.limits.disk_bytes_max = 0
+    }),
     ("limits.files_max", |plan| plan.limits.files_max = u64::MAX),
     ("limits.files_max", |plan| plan.limits.files_max = 0),
-    ("limits.open_files_max", |plan| plan.limits.open_files_max = u64::MAX),
-    ("limits.cpu_ms_max", |plan| plan.limits.cpu_ms_max = u64::MAX),
+    ("limits.open_files_max", |plan| {
+        plan.limits.open_files_max = u64::MAX
+    }),
+    ("limits.cpu_ms_max", |plan| {
+        plan.limits.cpu_ms_max = u64::MAX
+    }),
     ("limits.cpu_ms_max", |plan| plan.limits.cpu_ms_max = 0),
     ("files.write", |plan| plan.files.write.push("/".to_owned())),
-    ("files.write", |plan| plan.files.write.push("/usr".to_owned())),
-    ("files.write", |plan| plan.files.write.push("/workspace/../etc".to_owned())),
-    ("files.write", |plan| plan.files.write.push("/workspacex".to_owned())),
+    ("files.write", |plan| {
+        plan.files.write.push("/usr".to_owned())
+    }),
+    ("files.write", |plan| {
+        plan.files.write.push("/workspace/../etc".to_owned())
+    }),
+    ("files.write", |plan| {
+        plan.files.write.push("/workspacex".to_owned())
+    }),
     ("files.read", |plan| plan.files.read.push("etc".to_owned())),
-    ("files.read", |plan| plan.files.read.push("/proc/../etc".to_owned())),
-    ("files.read", |plan| plan.files.read.push("/etc\0".to_owned())),
-    ("files.read", |plan| plan.files.read = vec!["/usr".to_owned(); 300]),
-    ("files.execute", |plan| plan.files.execute.push("./x".to_owned())),
-    ("degradable", |plan| plan.degradable.push("seccomp".to_owned())),
-    ("degradable", |plan| plan.degradable.push("memory".to_owned())),
-    ("syscalls.allow", |plan| plan.syscalls.allow.push("mount".to_owned())),
-    ("syscalls.allow", |plan| plan.syscalls.allow.push("unshare".to_owned())),
-    ("syscalls.allow", |plan| plan.syscalls.allow.push("no_such_call".to_owned())),
+    ("files.read", |plan| {
+        plan.files.read.push("/proc/../etc".to_owned())
+    }),
+    ("files.read", |plan| {
+        plan.files.read.push("/etc\0".to_owned())
+    }),
+    ("files.read", |plan| {
+        plan.files.read = vec!["/usr".to_owned(); 300]
+    }),
+    ("files.execute", |plan| {
+        plan.files.execute.push("./x".to_owned())
+    }),
+    ("degradable", |plan| {
+        plan.degradable.push("seccomp".to_owned())
+    }),
+    ("degradable", |plan| {
+        plan.degradable.push("memory".to_owned())
+    }),
+    ("syscalls.allow", |plan| {
+        plan.syscalls.allow.push("mount".to_owned())
+    }),
+    ("syscalls.allow", |plan| {
+        plan.syscalls.allow.push("unshare".to_owned())
+    }),
+    ("syscalls.allow", |plan| {
+        plan.syscalls.allow.push("no_such_call".to_owned())
+    }),
 ];
 
 #[test]
 fn plans_beyond_the_launchers_own_ceilings_are_refused() {
-    let Some(mut launched) = Launched::start("plans_beyond_the_launchers_own_ceilings_are_refused", &[])
+    let Some(mut launched) =
+        Launched::start("plans_beyond_the_launchers_own_ceilings_are_refused", &[])
     else {
         return;
     };
@@ -68,39 +109,84 @@ fn plans_beyond_the_launchers_own_ceilings_are_refused() {
         let token = SandboxToken(number);
         let _channel = launched.ask(token, "one", plan);
         match launched.answer() {
-            FromLauncher::StartFailed { token: of, reason, refused, .. } => {
+            FromLauncher::StartFailed {
+                token: of,
+                reason,
+                refused,
+                ..
+            } => {
                 assert_eq!(of, token);
-                assert!(refused, "row {number}, {field}: a fault, not a refusal: {reason}");
+                assert!(
+                    refused,
+                    "row {number}, {field}: a fault, not a refusal: {reason}"
+                );
                 let last = field.rsplit('.').next().expect("a name");
-                assert!(reason.contains(field) || reason.contains(last), "row {number}: {reason:?} does not name {field}");
+                assert!(
+                    reason.contains(field) || reason.contains(last),
+                    "row {number}: {reason:?} does not name {field}"
+                );
             }
             other => panic!("row {number}, {field}: {other:?}"),
         }
     }
-    assert!(launched.instance().sandbox_groups().is_empty(), "{:?}", launched.instance().sandbox_groups());
+    assert!(
+        launched.instance().sandbox_groups().is_empty(),
+        "{:?}",
+        launched.instance().sandbox_groups()
+    );
     // The control: what was changed was good before.
-    assert_eq!(launched.run("one", good, &["echo", "confined"]), "confined\n");
+    assert_eq!(
+        launched.run("one", good, &["echo", "confined"]),
+        "confined\n"
+    );
     launched.end();
 }
 
 #[test]
 fn names_tokens_and_descriptors_are_checked() {
-    let Some(mut launched) = Launched::start("names_tokens_and_descriptors_are_checked", &[]) else { return };
+    let Some(mut launched) = Launched::start("names_tokens_and_descriptors_are_checked", &[])
+    else {
+        return;
+    };
     let plan = launched.plan();
-    for id in ["", "a/b", "..", ".", "a b", "é", "a\0", "a\n", &"x".repeat(65)] {
+    for id in [
+        "",
+        "a/b",
+        "..",
+        ".",
+        "a b",
+        "é",
+        "a\0",
+        "a\n",
+        &"x".repeat(65),
+    ] {
         let _channel = launched.ask(SandboxToken(1), id, plan.clone());
         match launched.answer() {
-            FromLauncher::StartFailed { refused: true, reason, .. } => assert!(reason.contains("id"), "{reason}"),
+            FromLauncher::StartFailed {
+                refused: true,
+                reason,
+                ..
+            } => assert!(reason.contains("id"), "{reason}"),
             other => panic!("{id:?}: {other:?}"),
         }
     }
     // None, and one too many.
-    let start = |token| ToLauncher::Start { token: SandboxToken(token), id: format!("s{token}"), plan: Box::new(plan.clone()) };
+    let start = |token| ToLauncher::Start {
+        token: SandboxToken(token),
+        id: format!("s{token}"),
+        plan: Box::new(plan.clone()),
+    };
     launched.send(&start(2), &[]);
-    assert!(matches!(launched.answer(), FromLauncher::StartFailed { refused: true, .. }));
+    assert!(matches!(
+        launched.answer(),
+        FromLauncher::StartFailed { refused: true, .. }
+    ));
     let (one, other) = packet::pair().expect("a pair");
     launched.send(&start(3), &[one.as_fd(), other.as_fd()]);
-    assert!(matches!(launched.answer(), FromLauncher::StartFailed { refused: true, .. }));
+    assert!(matches!(
+        launched.answer(),
+        FromLauncher::StartFailed { refused: true, .. }
+    ));
     // One that is no channel: the sandbox ends, or does not begin, and nothing else happens.
     let null = std::fs::File::open("/dev/null").expect("open /dev/null");
     launched.send(&start(4), &[null.as_fd()]);
@@ -119,11 +205,22 @@ fn names_tokens_and_descriptors_are_checked() {
     let channel = launched.ask(SandboxToken(5), "five", plan.clone());
     assert!(matches!(launched.answer(), FromLauncher::Started { .. }));
     let _again = launched.ask(SandboxToken(5), "six", plan.clone());
-    assert!(matches!(launched.answer(), FromLauncher::StartFailed { refused: true, .. }));
+    assert!(matches!(
+        launched.answer(),
+        FromLauncher::StartFailed { refused: true, .. }
+    ));
     let _again = launched.ask(SandboxToken(6), "five", plan.clone());
-    assert!(matches!(launched.answer(), FromLauncher::StartFailed { refused: true, .. }));
+    assert!(matches!(
+        launched.answer(),
+        FromLauncher::StartFailed { refused: true, .. }
+    ));
     // The first one was not touched by that. Nor is anyone by a kill of nobody.
-    launched.send(&ToLauncher::Kill { token: SandboxToken(999) }, &[]);
+    launched.send(
+        &ToLauncher::Kill {
+            token: SandboxToken(999),
+        },
+        &[],
+    );
     assert_eq!(launched.command(&channel, &["echo", "whole"]), "whole\n");
     launched.reaped(SandboxToken(5));
     assert!(launched.instance().sandbox_groups().is_empty());
@@ -133,7 +230,9 @@ fn names_tokens_and_descriptors_are_checked() {
 #[test]
 fn no_more_sandboxes_than_leased_ranges_and_ranges_come_back() {
     let test = "no_more_sandboxes_than_leased_ranges_and_ranges_come_back";
-    let Some(mut launched) = Launched::start(test, &["--sandboxes-max", "2"]) else { return };
+    let Some(mut launched) = Launched::start(test, &["--sandboxes-max", "2"]) else {
+        return;
+    };
     let plan = launched.plan();
     let mut channels = Vec::new();
     let mut bases = Vec::new();
@@ -147,17 +246,27 @@ fn no_more_sandboxes_than_leased_ranges_and_ranges_come_back() {
     assert!(bases[0].abs_diff(bases[1]) >= 65_536, "{bases:?}");
     let _third = launched.ask(SandboxToken(3), "s3", plan.clone());
     match launched.answer() {
-        FromLauncher::StartFailed { refused: false, step, .. } => assert_eq!(step, "uid_range"),
+        FromLauncher::StartFailed {
+            refused: false,
+            step,
+            ..
+        } => assert_eq!(step, "uid_range"),
         other => panic!("{other:?}"),
     }
-    launched.send(&ToLauncher::Kill { token: SandboxToken(1) }, &[]);
+    launched.send(
+        &ToLauncher::Kill {
+            token: SandboxToken(1),
+        },
+        &[],
+    );
     launched.reaped(SandboxToken(1));
     assert_eq!(launched.run("s4", plan, &["echo", "room"]), "room\n");
     launched.end();
 }
 
 fn send_raw(socket: &OwnedFd, bytes: &[u8]) {
-    nix::sys::socket::send(socket.as_raw_fd(), bytes, MsgFlags::MSG_NOSIGNAL).expect("send raw bytes");
+    nix::sys::socket::send(socket.as_raw_fd(), bytes, MsgFlags::MSG_NOSIGNAL)
+        .expect("send raw bytes");
 }
 
 #[test]
@@ -167,7 +276,8 @@ fn frames_that_are_none_end_the_launcher_and_all_it_made() {
         ("an unknown kind", vec![9, 1, 2, 3]),
         ("a cut frame", vec![0, 1]),
     ] {
-        let Some(mut launched) = Launched::start("frames_that_are_none_end_the_launcher_and_all_it_made", &[])
+        let Some(mut launched) =
+            Launched::start("frames_that_are_none_end_the_launcher_and_all_it_made", &[])
         else {
             return;
         };
@@ -176,7 +286,9 @@ fn frames_that_are_none_end_the_launcher_and_all_it_made() {
         assert!(matches!(launched.answer(), FromLauncher::Started { .. }));
         let output = launched.begin(&channel, &["sh", "-c", "echo up; exec sleep 300"]);
         let mut up = [0; 3];
-        std::fs::File::from(output).read_exact(&mut up).expect("it runs");
+        std::fs::File::from(output)
+            .read_exact(&mut up)
+            .expect("it runs");
         send_raw(launched.api(), &bytes);
         let status = launched.ended();
         assert!(!status.success(), "{name}: {status}");
@@ -187,7 +299,10 @@ fn frames_that_are_none_end_the_launcher_and_all_it_made() {
 
 #[test]
 fn noise_to_a_sandbox_ends_that_sandbox_alone() {
-    let Some(mut launched) = Launched::start("noise_to_a_sandbox_ends_that_sandbox_alone", &[]) else { return };
+    let Some(mut launched) = Launched::start("noise_to_a_sandbox_ends_that_sandbox_alone", &[])
+    else {
+        return;
+    };
     let plan = launched.plan();
     let other = launched.ask(SandboxToken(2), "two", plan.clone());
     assert!(matches!(launched.answer(), FromLauncher::Started { .. }));
@@ -199,7 +314,7 @@ fn noise_to_a_sandbox_ends_that_sandbox_alone() {
         launched.reaped(token);
     }
     // Its channel's end ends a sandbox too.
-    let channel = launched.ask(SandboxToken(20), "gone", plan.clone());
+    let channel = launched.ask(SandboxToken(20), "gone", plan);
     assert!(matches!(launched.answer(), FromLauncher::Started { .. }));
     drop(channel);
     launched.reaped(SandboxToken(20));
@@ -211,24 +326,45 @@ fn noise_to_a_sandbox_ends_that_sandbox_alone() {
 #[test]
 fn a_killed_launcher_leaves_nothing_to_the_next() {
     let test = "a_killed_launcher_leaves_nothing_to_the_next";
-    let Some(mut launched) = Launched::start(test, &[]) else { return };
+    let Some(mut launched) = Launched::start(test, &[]) else {
+        return;
+    };
     let plan = launched.plan();
     let mut channels = Vec::new();
     for number in 1..=3 {
         let channel = launched.ask(SandboxToken(number), &format!("s{number}"), plan.clone());
         assert!(matches!(launched.answer(), FromLauncher::Started { .. }));
-        let output = launched.begin(&channel, &["sh", "-c", "trap '' TERM; echo up; sleep 300; sleep 300"]);
+        let output = launched.begin(
+            &channel,
+            &["sh", "-c", "trap '' TERM; echo up; sleep 300; sleep 300"],
+        );
         let mut up = [0; 3];
-        std::fs::File::from(output).read_exact(&mut up).expect("it runs");
+        std::fs::File::from(output)
+            .read_exact(&mut up)
+            .expect("it runs");
         channels.push(channel);
     }
     assert!(!launched.instance().leased_processes().is_empty());
     let before = launched.instance().clone();
     launched.kill9();
-    let Some(mut next) = Launched::start(test, &[]) else { return };
-    assert_eq!(next.instance().number, before.number, "the lowest free number is taken again");
-    assert!(next.instance().sandbox_groups().is_empty(), "{:?}", next.instance().sandbox_groups());
-    assert!(next.instance().leased_processes().is_empty(), "{:?}", next.instance().leased_processes());
+    let Some(mut next) = Launched::start(test, &[]) else {
+        return;
+    };
+    assert_eq!(
+        next.instance().number,
+        before.number,
+        "the lowest free number is taken again"
+    );
+    assert!(
+        next.instance().sandbox_groups().is_empty(),
+        "{:?}",
+        next.instance().sandbox_groups()
+    );
+    assert!(
+        next.instance().leased_processes().is_empty(),
+        "{:?}",
+        next.instance().leased_processes()
+    );
     let plan = next.plan();
     assert_eq!(next.run("s1", plan, &["echo", "again"]), "again\n");
     next.end();
@@ -236,7 +372,9 @@ fn a_killed_launcher_leaves_nothing_to_the_next() {
 
 #[test]
 fn a_sandbox_can_be_killed_at_any_moment() {
-    let Some(mut launched) = Launched::start("a_sandbox_can_be_killed_at_any_moment", &[]) else { return };
+    let Some(mut launched) = Launched::start("a_sandbox_can_be_killed_at_any_moment", &[]) else {
+        return;
+    };
     let plan = launched.plan();
     // Asked to die before it can have begun.
     for number in 1..=10 {
@@ -265,7 +403,10 @@ fn a_sandbox_can_be_killed_at_any_moment() {
     assert!(matches!(launched.answer(), FromLauncher::Started { .. }));
     packet::send(channel.as_fd(), &ToInit::Finish, &[]).expect("finish");
     let frames = launched::frames(&channel);
-    assert!(matches!(frames.last(), Some(FromInit::Finished { .. })), "{frames:?}");
+    assert!(
+        matches!(frames.last(), Some(FromInit::Finished { .. })),
+        "{frames:?}"
+    );
     launched.reaped(SandboxToken(11));
     launched.end();
 }

@@ -22,14 +22,22 @@ pub(crate) struct Process {
 pub(crate) fn processes() -> Vec<Process> {
     let mut all = Vec::new();
     for entry in fs::read_dir("/proc").expect("list /proc").flatten() {
-        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else {
+        let Some(pid) = entry
+            .file_name()
+            .to_str()
+            .and_then(|name| name.parse().ok())
+        else {
             continue;
         };
         // It may have ended meanwhile.
-        let Ok(status) = fs::read_to_string(entry.path().join("status")) else { continue };
+        let Ok(status) = fs::read_to_string(entry.path().join("status")) else {
+            continue;
+        };
         let field = |name: &str| {
             let line = status.lines().find_map(|line| line.strip_prefix(name));
-            line.and_then(|rest| rest.split_whitespace().next()).unwrap_or("").to_owned()
+            line.and_then(|rest| rest.split_whitespace().next())
+                .unwrap_or("")
+                .to_owned()
         };
         let command_line = fs::read(entry.path().join("cmdline")).unwrap_or_default();
         let parent = field("PPid:").parse().unwrap_or(0);
@@ -51,19 +59,30 @@ pub(crate) fn descendants(pid: i32) -> Vec<Process> {
     let mut family = BTreeSet::from([pid]);
     loop {
         let before = family.len();
-        family.extend(all.iter().filter(|one| family.contains(&one.parent)).map(|one| one.pid).collect::<Vec<_>>());
+        family.extend(
+            all.iter()
+                .filter(|one| family.contains(&one.parent))
+                .map(|one| one.pid)
+                .collect::<Vec<_>>(),
+        );
         if family.len() == before {
             break;
         }
     }
-    all.into_iter().filter(|one| family.contains(&one.pid)).collect()
+    all.into_iter()
+        .filter(|one| family.contains(&one.pid))
+        .collect()
 }
 
 /// Starts and ends of daemons of several tests come one after another: what is left of one is
 /// looked at before the next may clean it up.
 pub(crate) fn take_turn() -> Flock<File> {
     let path = std::env::temp_dir().join("rollcage-it.lock");
-    let file = File::options().create(true).truncate(false).write(true).open(path);
+    let file = File::options()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(path);
     let file = file.expect("open the lock of the tests");
     match Flock::lock(file, FlockArg::LockExclusive) {
         Ok(turn) => turn,
@@ -92,8 +111,16 @@ impl Instance {
             open.flatten().find_map(|fd| {
                 let lock = fs::read_link(fd.path()).ok()?;
                 let name = lock.file_name()?.to_str()?;
-                let number = name.strip_prefix("instance-")?.strip_suffix(".lock")?.parse().ok()?;
-                Some(Self { number, launcher_pid: process.pid, lock })
+                let number = name
+                    .strip_prefix("instance-")?
+                    .strip_suffix(".lock")?
+                    .parse()
+                    .ok()?;
+                Some(Self {
+                    number,
+                    launcher_pid: process.pid,
+                    lock,
+                })
             })
         })
     }
@@ -132,7 +159,9 @@ impl Instance {
     /// What is left of it after its end. Looked at under its own lock, so that no other launcher has
     /// its number meanwhile.
     pub(crate) fn leftovers_at_end(&self) -> Vec<String> {
-        let Ok(file) = File::open(&self.lock) else { return self.leftovers() };
+        let Ok(file) = File::open(&self.lock) else {
+            return self.leftovers();
+        };
         match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
             Ok(_held) => self.leftovers(),
             // Another launcher has the number already: it swept before it took it.
@@ -144,9 +173,21 @@ impl Instance {
     pub(crate) fn leftovers(&self) -> Vec<String> {
         let mut left = Vec::new();
         let groups = self.groups();
-        left.extend(groups.iter().map(|group| format!("control group {}", group.display())));
-        left.extend(self.leased_processes().iter().map(|process| format!("process {process:?}")));
-        left.extend(mounts_with(&self.folder()).into_iter().map(|mount| format!("mount {mount}")));
+        left.extend(
+            groups
+                .iter()
+                .map(|group| format!("control group {}", group.display())),
+        );
+        left.extend(
+            self.leased_processes()
+                .iter()
+                .map(|process| format!("process {process:?}")),
+        );
+        left.extend(
+            mounts_with(&self.folder())
+                .into_iter()
+                .map(|mount| format!("mount {mount}")),
+        );
         if self.folder().exists() {
             left.push(format!("folder {}", self.folder().display()));
         }
@@ -174,6 +215,9 @@ fn find_groups(folder: &Path, name: &str, depth: u32, found: &mut Vec<PathBuf>) 
 pub(crate) fn mounts_with(path: &Path) -> Vec<String> {
     let text = fs::read_to_string("/proc/self/mountinfo").expect("read mountinfo");
     let path = path.to_string_lossy();
-    let mentions = |line: &&str| line.split(' ').any(|word| word == path || word.starts_with(&format!("{path}/")));
+    let mentions = |line: &&str| {
+        line.split(' ')
+            .any(|word| word == path || word.starts_with(&format!("{path}/")))
+    };
     text.lines().filter(mentions).map(str::to_owned).collect()
 }

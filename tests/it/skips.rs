@@ -9,9 +9,14 @@ pub(crate) fn skip(name: &str, reason: &str) {
     let line = format!("SKIP {name}: {reason}");
     eprintln!("{line}");
     if let Some(log) = std::env::var_os("ROLLCAGE_SKIP_LOG") {
-        let mut file = OpenOptions::new().append(true).create(true).open(&log).expect("open the skip log");
+        let mut file = OpenOptions::new()
+            .append(true)
+            .create(true)
+            .open(&log)
+            .expect("open the skip log");
         // One write of one short line: parallel tests do not mix theirs.
-        file.write_all(format!("{line}\n").as_bytes()).expect("write the skip log");
+        file.write_all(format!("{line}\n").as_bytes())
+            .expect("write the skip log");
     }
 }
 
@@ -19,7 +24,10 @@ pub(crate) fn skip(name: &str, reason: &str) {
 pub(crate) fn is_root(test: &str) -> bool {
     let root = nix::unistd::Uid::effective().is_root();
     if !root {
-        skip(test, "drives the daemon in root mode, and this user is not root");
+        skip(
+            test,
+            "drives the daemon in root mode, and this user is not root",
+        );
     }
     root
 }

@@ -73,7 +73,11 @@ impl Outcome {
 
     /// The outcome of the verdict.
     pub(crate) fn verdict(&self) -> pb::Outcome {
-        self.result.verdict.as_ref().expect("a result has a verdict").outcome()
+        self.result
+            .verdict
+            .as_ref()
+            .expect("a result has a verdict")
+            .outcome()
     }
 }
 
@@ -88,7 +92,10 @@ impl World {
         if !skips::is_root(test) || !skips::has_file(test, "/usr/bin/python3") {
             return None;
         }
-        let folder = tempfile::Builder::new().prefix("rollcage-it-").tempdir().expect("a folder");
+        let folder = tempfile::Builder::new()
+            .prefix("rollcage-it-")
+            .tempdir()
+            .expect("a folder");
         // The daemon drops to a user of its own, which has to reach its socket and its state.
         let open = fs::Permissions::from_mode(0o755);
         fs::set_permissions(folder.path(), open).expect("open the folder");
@@ -117,7 +124,7 @@ impl World {
         Some(world)
     }
 
-    /// Starts the daemon, the first time or again after [`World::stop`] or [`World::kill9`].
+    /// Starts the daemon, the first time or again after [`World::stop`] or [`World::crashed`].
     pub(crate) fn boot(&mut self) {
         assert!(self.daemon.is_none(), "the daemon runs already");
         self.daemon = Some(Daemon::start(&self.config));
@@ -130,18 +137,11 @@ impl World {
         assert!(problems.is_empty(), "{}", problems.join("\n"));
     }
 
-    /// Kills the daemon as a crash would. What it leaves is the next start's to clean.
-    pub(crate) fn kill9(&mut self) -> Instance {
-        let mut daemon = self.daemon.take().expect("a running daemon");
-        daemon.kill9();
-        daemon.instance.clone()
-    }
-
     /// Waits for the end of a daemon that was killed, or lost a process of its own.
     pub(crate) fn crashed(&mut self) -> Instance {
         let daemon = self.daemon.take().expect("a running daemon");
         daemon.wait_for_end();
-        daemon.instance.clone()
+        daemon.instance
     }
 
     /// Lets log lines of level WARN or ERROR pass that hold `part`.
@@ -198,7 +198,9 @@ impl World {
     /// The `rollcage` command with this daemon, to be given arguments.
     pub(crate) fn rollcage(&self) -> std::process::Command {
         let mut command = rollcage(&self.work());
-        command.env("ROLLCAGE_SOCKET", self.socket()).env("ROLLCAGE_STATE_DIR", self.state_dir());
+        command
+            .env("ROLLCAGE_SOCKET", self.socket())
+            .env("ROLLCAGE_STATE_DIR", self.state_dir());
         command
     }
 
@@ -211,9 +213,8 @@ impl World {
     pub(crate) fn batch(&self, lines: &str) -> (Spoken, Vec<Value>) {
         let spoken = speak(self.rollcage().arg("batch"), lines.as_bytes());
         let text = spoken.stdout();
-        let parse = |line| {
-            serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))
-        };
+        let parse =
+            |line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
         let results = text.lines().map(parse).collect();
         (spoken, results)
     }
@@ -221,7 +222,8 @@ impl World {
     /// A connected client.
     pub(crate) fn client(&self) -> Client {
         let endpoint = Endpoint::Unix(self.socket());
-        self.wait(Client::connect(&endpoint)).expect("connect to the daemon")
+        self.wait(Client::connect(&endpoint))
+            .expect("connect to the daemon")
     }
 
     /// Waits for a future.
@@ -259,7 +261,10 @@ impl World {
             async move { client.run(message).await.map(Outcome::new) }
         });
         let results = self.wait(futures::future::join_all(runs));
-        results.into_iter().map(|result| result.expect("a result")).collect()
+        results
+            .into_iter()
+            .map(|result| result.expect("a result"))
+            .collect()
     }
 
     fn end(&self, mut daemon: Daemon) -> Vec<String> {
@@ -299,7 +304,9 @@ pub(crate) fn is_program(path: &Path) -> bool {
 
 impl Drop for World {
     fn drop(&mut self) {
-        let Some(daemon) = self.daemon.take() else { return };
+        let Some(daemon) = self.daemon.take() else {
+            return;
+        };
         let problems = self.end(daemon);
         if problems.is_empty() {
             return;

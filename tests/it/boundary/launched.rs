@@ -10,7 +10,9 @@ use std::time::Duration;
 use confine::host::HostFacts;
 use confine::packet;
 use confine::plan::Plan;
-use confine::wire::{CommandToken, FromInit, FromLauncher, SandboxToken, SpawnSpec, ToInit, ToLauncher};
+use confine::wire::{
+    CommandToken, FromInit, FromLauncher, SandboxToken, SpawnSpec, ToInit, ToLauncher,
+};
 use nix::fcntl::{FcntlArg, FdFlag, Flock, OFlag, fcntl};
 
 use crate::host::{Instance, take_turn};
@@ -52,15 +54,26 @@ impl Launched {
         let (audit, audit_theirs) = inherited();
         let mut command = Command::new(skips::bin_dir().join("sandbox-launcher"));
         command.arg("serve").args(options);
-        command.arg("--api-fd").arg(api_theirs.as_raw_fd().to_string());
-        command.arg("--audit-fd").arg(audit_theirs.as_raw_fd().to_string());
-        command.arg("--init").arg(skips::bin_dir().join("sandbox-init"));
-        let child = command.stdin(Stdio::null()).spawn().expect("start the launcher");
+        command
+            .arg("--api-fd")
+            .arg(api_theirs.as_raw_fd().to_string());
+        command
+            .arg("--audit-fd")
+            .arg(audit_theirs.as_raw_fd().to_string());
+        command
+            .arg("--init")
+            .arg(skips::bin_dir().join("sandbox-init"));
+        let child = command
+            .stdin(Stdio::null())
+            .spawn()
+            .expect("start the launcher");
         drop((api_theirs, audit_theirs));
         let pid = i32::try_from(child.id()).expect("a pid");
         let ended = wait_in_thread(child);
         let hello = receive::<FromLauncher>(api.as_fd()).expect("a greeting");
-        let FromLauncher::Hello { host, .. } = hello else { panic!("{hello:?}") };
+        let FromLauncher::Hello { host, .. } = hello else {
+            panic!("{hello:?}")
+        };
         let instance = Instance::of(pid).expect("a launcher holds its lock");
         Some(Self {
             api,
@@ -87,7 +100,9 @@ impl Launched {
     pub(super) fn plan(&self) -> Plan {
         let catalog = policies::Catalog::builtin().expect("the catalog");
         let policy = &catalog.get("shell").expect("policy shell").policy;
-        let limits = policy.effective_limits(&Default::default()).expect("default limits");
+        let limits = policy
+            .effective_limits(&Default::default())
+            .expect("default limits");
         confine::make_plan(policy, &limits, &self.host).expect("a plan")
     }
 
@@ -98,7 +113,11 @@ impl Launched {
     /// Asks for a sandbox; gives our end of its channel.
     pub(super) fn ask(&self, token: SandboxToken, id: &str, plan: Plan) -> OwnedFd {
         let (ours, theirs) = packet::pair().expect("a pair");
-        let start = ToLauncher::Start { token, id: id.to_owned(), plan: Box::new(plan) };
+        let start = ToLauncher::Start {
+            token,
+            id: id.to_owned(),
+            plan: Box::new(plan),
+        };
         self.send(&start, &[theirs.as_fd()]);
         ours
     }
@@ -111,7 +130,11 @@ impl Launched {
     /// Waits for the end of a sandbox; nothing may be left of it.
     pub(super) fn reaped(&self, token: SandboxToken) {
         match self.answer() {
-            FromLauncher::Reaped { token: of, leftovers, .. } => {
+            FromLauncher::Reaped {
+                token: of,
+                leftovers,
+                ..
+            } => {
                 assert_eq!(of, token);
                 assert!(leftovers.is_empty(), "{leftovers:?}");
             }
@@ -127,9 +150,16 @@ impl Launched {
             cwd: "/workspace".to_owned(),
         };
         let spec = packet::seal(&spec).expect("seal the order");
-        let null = File::options().read(true).write(true).open("/dev/null").expect("/dev/null");
+        let null = File::options()
+            .read(true)
+            .write(true)
+            .open("/dev/null")
+            .expect("/dev/null");
         let (read, write) = nix::unistd::pipe2(OFlag::O_CLOEXEC).expect("a pipe");
-        let spawn = ToInit::Spawn { command: CommandToken(1), last: true };
+        let spawn = ToInit::Spawn {
+            command: CommandToken(1),
+            last: true,
+        };
         let beside = [spec.as_fd(), null.as_fd(), write.as_fd(), null.as_fd()];
         packet::send(channel.as_fd(), &spawn, &beside).expect("spawn");
         read
@@ -139,10 +169,14 @@ impl Launched {
     pub(super) fn command(&self, channel: &OwnedFd, argv: &[&str]) -> String {
         let output = self.begin(channel, argv);
         let frames = frames(channel);
-        let exited = frames.iter().any(|frame| matches!(frame, FromInit::Exited { code: Some(0), .. }));
+        let exited = frames
+            .iter()
+            .any(|frame| matches!(frame, FromInit::Exited { code: Some(0), .. }));
         assert!(exited, "{frames:?}");
         let mut text = String::new();
-        File::from(output).read_to_string(&mut text).expect("its output");
+        File::from(output)
+            .read_to_string(&mut text)
+            .expect("its output");
         text
     }
 
@@ -161,7 +195,10 @@ impl Launched {
     /// Waits for its end.
     pub(super) fn ended(&mut self) -> ExitStatus {
         self.is_over = true;
-        self.ended.recv_timeout(END_MAX).expect("it ends").expect("wait for it")
+        self.ended
+            .recv_timeout(END_MAX)
+            .expect("it ends")
+            .expect("wait for it")
     }
 
     /// Tells it to stop; nothing may be left.

@@ -16,7 +16,9 @@ const ENDLESS: &str = "trap '' INT TERM HUP; echo started; sleep 300; sleep 300"
 
 /// Reads events until the program has written something; gives the run's id.
 async fn until_output(
-    events: &mut (impl futures::Stream<Item = Result<pb::RunEvent, sandbox_client::ClientError>> + Unpin),
+    events: &mut (
+             impl futures::Stream<Item = Result<pb::RunEvent, sandbox_client::ClientError>> + Unpin
+         ),
 ) -> String {
     let mut run_id = String::new();
     loop {
@@ -35,10 +37,15 @@ async fn until_output(
 
 #[test]
 fn a_cancelled_run_ends_as_cancelled_by_whom() {
-    let Some(world) = World::start("a_cancelled_run_ends_as_cancelled_by_whom") else { return };
+    let Some(world) = World::start("a_cancelled_run_ends_as_cancelled_by_whom") else {
+        return;
+    };
     let client = world.client();
     let result = world.wait(async {
-        let stream = client.stream(message(&shell(ENDLESS))).await.expect("a stream");
+        let stream = client
+            .stream(message(&shell(ENDLESS)))
+            .await
+            .expect("a stream");
         let mut events = Box::pin(stream);
         let run_id = until_output(&mut events).await;
         let state = client.cancel(&run_id).await.expect("cancelled");
@@ -50,7 +57,7 @@ fn a_cancelled_run_ends_as_cancelled_by_whom() {
             }
         }
         let result = result.expect("a result");
-        // Cancelling what has ended changes nothing.
+        // What was told is so for everybody at once, and cancelling what has ended changes nothing.
         let state = client.cancel(&run_id).await.expect("cancelled again");
         assert_eq!(state, pb::RunState::Finished);
         let record = client.get_run(&run_id).await.expect("the run");
@@ -68,12 +75,19 @@ fn a_cancelled_run_ends_as_cancelled_by_whom() {
 
 #[test]
 fn a_caller_that_goes_away_cancels_its_run() {
-    let Some(world) = World::start("a_caller_that_goes_away_cancels_its_run") else { return };
+    let Some(world) = World::start("a_caller_that_goes_away_cancels_its_run") else {
+        return;
+    };
     let run_id = world.wait(async {
         // A connection of its own, so that it can be lost.
         let endpoint = sandbox_client::Endpoint::Unix(world.socket());
-        let client = sandbox_client::Client::connect(&endpoint).await.expect("connected");
-        let stream = client.stream(message(&shell(ENDLESS))).await.expect("a stream");
+        let client = sandbox_client::Client::connect(&endpoint)
+            .await
+            .expect("connected");
+        let stream = client
+            .stream(message(&shell(ENDLESS)))
+            .await
+            .expect("a stream");
         let mut events = Box::pin(stream);
         until_output(&mut events).await
     });
@@ -93,11 +107,17 @@ fn a_caller_that_goes_away_cancels_its_run() {
 
 #[test]
 fn interrupting_the_command_cancels_its_run() {
-    let Some(world) = World::start("interrupting_the_command_cancels_its_run") else { return };
+    let Some(world) = World::start("interrupting_the_command_cancels_its_run") else {
+        return;
+    };
     let mut command = world.rollcage();
     command.args(["run", "--policy", "shell", "--", "sh", "-c", ENDLESS]);
-    let mut child =
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("start");
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("start");
     let mut line = String::new();
     let stdout = child.stdout.as_mut().expect("its stdout");
     BufReader::new(stdout).read_line(&mut line).expect("a line");
@@ -110,16 +130,26 @@ fn interrupting_the_command_cancels_its_run() {
     assert!(stderr.contains("cancel"), "{stderr}");
     assert!(world.instance().leased_processes().is_empty());
     let runs = world.cli(&["ps", "-a", "--json"]);
-    assert!(runs.ended(0).stdout().contains("cancelled"), "{}", runs.stdout());
+    assert!(
+        runs.ended(0).stdout().contains("cancelled"),
+        "{}",
+        runs.stdout()
+    );
 }
 
 #[test]
 fn a_deadline_ends_a_run_that_would_have_more_time() {
-    let Some(world) = World::start("a_deadline_ends_a_run_that_would_have_more_time") else { return };
+    let Some(world) = World::start("a_deadline_ends_a_run_that_would_have_more_time") else {
+        return;
+    };
     let mut request = shell("sleep 60");
     request["deadline_ms"] = json!(700);
     let outcome = world.run(&request);
-    assert!(!matches!(outcome.ending, Ending::Exited { .. }), "{:?}", outcome.ending);
+    assert!(
+        !matches!(outcome.ending, Ending::Exited { .. }),
+        "{:?}",
+        outcome.ending
+    );
     assert!(outcome.usage().wall_ms < 20_000, "{:?}", outcome.usage());
     assert!(world.instance().leased_processes().is_empty());
 }

@@ -24,7 +24,9 @@ fn denial<'a>(outcome: &'a Outcome, act: &str) -> &'a pb::Denial {
 
 #[test]
 fn refused_calls_are_listed_with_rule_count_and_fix() {
-    let Some(world) = World::start("refused_calls_are_listed_with_rule_count_and_fix") else { return };
+    let Some(world) = World::start("refused_calls_are_listed_with_rule_count_and_fix") else {
+        return;
+    };
     let outcome = world.python(&format!(
         "{CALLS}\n\
          for n in range(3): call(272, 0x10000000)\n\
@@ -33,26 +35,59 @@ fn refused_calls_are_listed_with_rule_count_and_fix() {
          call(39)\n",
     ));
     // unshare(NEWUSER), ptrace(ATTACH), socket(AF_PACKET), and getpid as the control.
-    let lines: Vec<String> = outcome.exited(0).stdout().lines().map(str::to_owned).collect();
-    assert_eq!(lines, ["272 1", "272 1", "272 1", "101 1", "41 97", "39 done"]);
+    let lines: Vec<String> = outcome
+        .exited(0)
+        .stdout()
+        .lines()
+        .map(str::to_owned)
+        .collect();
+    assert_eq!(
+        lines,
+        ["272 1", "272 1", "272 1", "101 1", "41 97", "39 done"]
+    );
     let unshare = denial(&outcome, "unshare");
-    assert_eq!((unshare.layer(), unshare.count, unshare.errno), (pb::DenialLayer::Seccomp, 3, 1));
-    assert!(unshare.rule.as_deref().is_some_and(|rule| !rule.is_empty()), "{unshare:?}");
+    assert_eq!(
+        (unshare.layer(), unshare.count, unshare.errno),
+        (pb::DenialLayer::Seccomp, 3, 1)
+    );
+    assert!(
+        unshare.rule.as_deref().is_some_and(|rule| !rule.is_empty()),
+        "{unshare:?}"
+    );
     let ptrace = denial(&outcome, "ptrace");
     assert_eq!((ptrace.count, ptrace.errno), (1, 1));
-    assert!(ptrace.fix.as_deref().is_some_and(|fix| fix.contains("debug")), "{ptrace:?}");
+    assert!(
+        ptrace
+            .fix
+            .as_deref()
+            .is_some_and(|fix| fix.contains("debug")),
+        "{ptrace:?}"
+    );
     let socket = denial(&outcome, "socket");
     assert_eq!((socket.count, socket.errno), (1, 97));
-    assert!(outcome.result.denials.iter().all(|denial| denial.act != "getpid"));
+    assert!(
+        outcome
+            .result
+            .denials
+            .iter()
+            .all(|denial| denial.act != "getpid")
+    );
     // A well-behaved program is refused nothing.
-    let outcome = world.python("import json, subprocess, threading; print(subprocess.check_output(['ls', '/']))");
+    let outcome = world
+        .python("import json, subprocess, threading; print(subprocess.check_output(['ls', '/']))");
     outcome.exited(0);
-    assert!(outcome.result.denials.is_empty(), "{:?}", outcome.result.denials);
+    assert!(
+        outcome.result.denials.is_empty(),
+        "{:?}",
+        outcome.result.denials
+    );
 }
 
 #[test]
 fn a_policy_that_kills_on_a_refused_call_names_it() {
-    let Some(world) = World::start("a_policy_that_kills_on_a_refused_call_names_it") else { return };
+    let Some(world) = World::start("a_policy_that_kills_on_a_refused_call_names_it") else {
+        return;
+    };
     let document = "name = \"deadly\"\nextends = \"python\"\n[syscalls]\ndeny_action = \"kill\"\n";
     let request = |code: &str| {
         json!({
@@ -61,7 +96,9 @@ fn a_policy_that_kills_on_a_refused_call_names_it() {
             "argv": ["python3", "main.py"],
         })
     };
-    let outcome = world.run(&request("call(39)\ncall(272, 0x10000000)\nprint('survived')\n"));
+    let outcome = world.run(&request(
+        "call(39)\ncall(272, 0x10000000)\nprint('survived')\n",
+    ));
     match &outcome.ending {
         Ending::SyscallDenied { syscall, rule } => {
             assert_eq!(syscall, "unshare");
@@ -75,5 +112,8 @@ fn a_policy_that_kills_on_a_refused_call_names_it() {
     judged["verify"] = json!({ "kind": "exit_code" });
     assert_eq!(world.run(&judged).verdict(), pb::Outcome::PolicyViolation);
     // The control: the same policy lets a plain program live.
-    assert_eq!(world.run(&request("call(39)")).exited(0).stdout(), "39 done\n");
+    assert_eq!(
+        world.run(&request("call(39)")).exited(0).stdout(),
+        "39 done\n"
+    );
 }

@@ -23,7 +23,8 @@ print("all tests passed")
 
 #[test]
 fn a_child_killed_at_the_memory_limit_shows_and_never_passes() {
-    let Some(world) = World::start("a_child_killed_at_the_memory_limit_shows_and_never_passes") else {
+    let Some(world) = World::start("a_child_killed_at_the_memory_limit_shows_and_never_passes")
+    else {
         return;
     };
     let shameless = limited(python(SHAMELESS), json!({ "memory_bytes_max": MEMORY }));
@@ -54,7 +55,8 @@ fn a_child_killed_at_the_memory_limit_shows_and_never_passes() {
 
 #[test]
 fn the_program_itself_killed_at_the_memory_limit_ends_as_memory_up() {
-    let Some(world) = World::start("the_program_itself_killed_at_the_memory_limit_ends_as_memory_up")
+    let Some(world) =
+        World::start("the_program_itself_killed_at_the_memory_limit_ends_as_memory_up")
     else {
         return;
     };
@@ -68,7 +70,11 @@ fn the_program_itself_killed_at_the_memory_limit_ends_as_memory_up() {
         let limits = json!({ "memory_bytes_max": MEMORY, "disk_bytes_max": 256 << 20 });
         let outcome = world.run(&limited(python(hoard), limits));
         match outcome.ending {
-            Ending::MemoryUp { limit_bytes: MEMORY, peak_bytes, source: MemorySource::Cgroup } => {
+            Ending::MemoryUp {
+                limit_bytes: MEMORY,
+                peak_bytes,
+                source: MemorySource::Cgroup,
+            } => {
                 assert!((MEMORY / 2..=MEMORY).contains(&peak_bytes), "{peak_bytes}");
             }
             ref other => panic!("{hoard}: {other:?}"),

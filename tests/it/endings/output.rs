@@ -17,11 +17,24 @@ fn is_cut_of(kept: &[u8], dropped: u64, summary: &pb::StreamSummary, whole: &[u8
     let length = u64::try_from(whole.len()).expect("a length");
     assert_eq!(summary.total_bytes, length);
     assert_eq!(summary.sha256, sha256(whole));
-    assert_eq!(dropped, length - u64::try_from(kept.len()).expect("a length"));
-    let head = usize::try_from(summary.head_bytes).expect("a length").min(kept.len());
+    assert_eq!(
+        dropped,
+        length - u64::try_from(kept.len()).expect("a length")
+    );
+    let head = usize::try_from(summary.head_bytes)
+        .expect("a length")
+        .min(kept.len());
     let tail = kept.len() - head;
-    assert_eq!(sha256(&kept[..head]), sha256(&whole[..head]), "head of {head}");
-    assert_eq!(sha256(&kept[head..]), sha256(&whole[whole.len() - tail..]), "tail of {tail}");
+    assert_eq!(
+        sha256(&kept[..head]),
+        sha256(&whole[..head]),
+        "head of {head}"
+    );
+    assert_eq!(
+        sha256(&kept[head..]),
+        sha256(&whole[whole.len() - tail..]),
+        "tail of {tail}"
+    );
 }
 
 /// Six bytes in three characters, so that most writes cut one.
@@ -65,7 +78,8 @@ other.join()
 
 #[test]
 fn what_is_kept_can_be_narrowed_and_nothing_is_lost_below_it() {
-    let Some(world) = World::start("what_is_kept_can_be_narrowed_and_nothing_is_lost_below_it") else {
+    let Some(world) = World::start("what_is_kept_can_be_narrowed_and_nothing_is_lost_below_it")
+    else {
         return;
     };
     let digits = python("print('0123456789' * 1000, end='')");
@@ -86,30 +100,49 @@ fn what_is_kept_can_be_narrowed_and_nothing_is_lost_below_it() {
     assert_eq!(outcome.exited(0).result.stdout, all.repeat(3));
     // Written and closed before anything could be read.
     let outcome = world.run(&shell("echo out; echo err >&2; exec >&- 2>&-; sleep 0.2"));
-    assert_eq!((outcome.stdout(), outcome.stderr()), ("out\n".to_owned(), "err\n".to_owned()));
+    assert_eq!(
+        (outcome.stdout(), outcome.stderr()),
+        ("out\n".to_owned(), "err\n".to_owned())
+    );
     outcome.exited(0);
 }
 
 #[test]
 fn endless_output_ends_the_run() {
-    let Some(world) = World::start("endless_output_ends_the_run") else { return };
+    let Some(world) = World::start("endless_output_ends_the_run") else {
+        return;
+    };
     for stream in [1, 2] {
         let endless = python(&format!(
             "import os\nwhile True: os.write({stream}, b'y' * 65536)\n"
         ));
-        let outcome =
-            world.run(&limited(endless, json!({ "output_bytes_total_max": 3 << 20 })));
+        let outcome = world.run(&limited(
+            endless,
+            json!({ "output_bytes_total_max": 3 << 20 }),
+        ));
         let result = &outcome.result;
         let (summary, dropped) = match stream {
-            1 => (result.stdout_summary.as_ref(), result.dropped_bytes.expect("dropped").stdout),
-            _ => (result.stderr_summary.as_ref(), result.dropped_bytes.expect("dropped").stderr),
+            1 => (
+                result.stdout_summary.as_ref(),
+                result.dropped_bytes.expect("dropped").stdout,
+            ),
+            _ => (
+                result.stderr_summary.as_ref(),
+                result.dropped_bytes.expect("dropped").stderr,
+            ),
         };
         let summary = summary.expect("a summary");
         assert!(summary.total_bytes > 3 << 20, "{summary:?}");
         match outcome.ending {
-            Ending::OutputUp { cap_bytes, dropped_bytes } => {
+            Ending::OutputUp {
+                cap_bytes,
+                dropped_bytes,
+            } => {
                 assert_eq!(cap_bytes, 3 << 20);
-                assert!((1..=dropped).contains(&dropped_bytes), "{dropped_bytes} {dropped}");
+                assert!(
+                    (1..=dropped).contains(&dropped_bytes),
+                    "{dropped_bytes} {dropped}"
+                );
             }
             ref other => panic!("{other:?}"),
         }
@@ -119,7 +152,8 @@ fn endless_output_ends_the_run() {
 
 #[test]
 fn standard_input_is_empty_unless_given_and_exact_if_given() {
-    let Some(world) = World::start("standard_input_is_empty_unless_given_and_exact_if_given") else {
+    let Some(world) = World::start("standard_input_is_empty_unless_given_and_exact_if_given")
+    else {
         return;
     };
     let outcome = world.run(&json!({ "policy": "shell", "argv": ["cat"] }));
@@ -128,7 +162,9 @@ fn standard_input_is_empty_unless_given_and_exact_if_given() {
     let outcome = world.run(&json!({ "policy": "shell", "argv": ["cat"], "stdin": "two\nlines" }));
     assert_eq!(outcome.exited(0).stdout(), "two\nlines");
     // More than a pipe holds, and no text.
-    let bytes: Vec<u8> = (0..700_000_u32).map(|n| n.to_le_bytes()[0] ^ 0x5a).collect();
+    let bytes: Vec<u8> = (0..700_000_u32)
+        .map(|n| n.to_le_bytes()[0] ^ 0x5a)
+        .collect();
     let encoded = base64::Engine::encode(&base64::engine::general_purpose::STANDARD, &bytes);
     let cat = json!({ "policy": "shell", "argv": ["cat"], "stdin_base64": encoded });
     let outcome = world.run(&cat);

@@ -14,7 +14,9 @@ fn nothing_runs(world: &World) {
 
 #[test]
 fn a_sleeper_that_holds_stdout_delays_nothing_and_dies() {
-    let Some(world) = World::start("a_sleeper_that_holds_stdout_delays_nothing_and_dies") else { return };
+    let Some(world) = World::start("a_sleeper_that_holds_stdout_delays_nothing_and_dies") else {
+        return;
+    };
     let outcome = world.python(
         "import subprocess\n\
          subprocess.Popen(['sleep', '300'])\n\
@@ -32,7 +34,8 @@ fn a_sleeper_that_holds_stdout_delays_nothing_and_dies() {
 
 #[test]
 fn a_double_forked_session_that_ignores_signals_dies_with_its_run() {
-    let Some(world) = World::start("a_double_forked_session_that_ignores_signals_dies_with_its_run")
+    let Some(world) =
+        World::start("a_double_forked_session_that_ignores_signals_dies_with_its_run")
     else {
         return;
     };
@@ -65,7 +68,9 @@ print(said.split(" in ")[0])
 
 #[test]
 fn a_program_that_stops_itself_ends_at_the_wall_limit() {
-    let Some(world) = World::start("a_program_that_stops_itself_ends_at_the_wall_limit") else { return };
+    let Some(world) = World::start("a_program_that_stops_itself_ends_at_the_wall_limit") else {
+        return;
+    };
     let stop = python(
         "import os, signal\n\
          print('stopping', flush=True)\n\
@@ -75,7 +80,11 @@ fn a_program_that_stops_itself_ends_at_the_wall_limit() {
     let outcome = world.run(&limited(stop, json!({ "wall_ms_max": 700 })));
     nothing_runs(&world);
     match outcome.ending {
-        Ending::WallTimeUp { limit_ms: 700, used_ms, .. } => {
+        Ending::WallTimeUp {
+            limit_ms: 700,
+            used_ms,
+            ..
+        } => {
             assert!((700..10_000).contains(&used_ms), "{used_ms}");
         }
         ref other => panic!("{other:?}"),
@@ -85,11 +94,17 @@ fn a_program_that_stops_itself_ends_at_the_wall_limit() {
 
 #[test]
 fn exit_codes_and_signals_of_the_program_are_its_own() {
-    let Some(world) = World::start("exit_codes_and_signals_of_the_program_are_its_own") else { return };
+    let Some(world) = World::start("exit_codes_and_signals_of_the_program_are_its_own") else {
+        return;
+    };
     for code in [0, 1, 42, 124, 125, 126, 127, 137, 255] {
         world.run(&shell(&format!("exit {code}"))).exited(code);
     }
-    let signalled = |signal| Ending::Signalled { signal, core_dumped: false, sent_by: None };
+    let signalled = |signal| Ending::Signalled {
+        signal,
+        core_dumped: false,
+        sent_by: None,
+    };
     assert_eq!(world.python("import os; os.abort()").ending, signalled(6));
     let segfault = world.python("import ctypes; ctypes.string_at(0)");
     assert_eq!(segfault.ending, signalled(11));
@@ -104,7 +119,9 @@ fn exit_codes_and_signals_of_the_program_are_its_own() {
 
 #[test]
 fn a_program_may_delete_its_own_working_folder() {
-    let Some(world) = World::start("a_program_may_delete_its_own_working_folder") else { return };
+    let Some(world) = World::start("a_program_may_delete_its_own_working_folder") else {
+        return;
+    };
     let outcome = world.run(&json!({
         "policy": "python",
         "argv": ["python3", "-c", r#"
@@ -129,14 +146,25 @@ except OSError as error:
         "collect": ["d.txt", "**"],
     }));
     assert_eq!(outcome.exited(0).stdout(), "gone\nkept\n");
-    assert!(outcome.result.files.is_empty(), "{:?}", outcome.result.files);
-    assert_eq!(outcome.result.files_missing.len(), 2, "{:?}", outcome.result.files_missing);
+    assert!(
+        outcome.result.files.is_empty(),
+        "{:?}",
+        outcome.result.files
+    );
+    assert_eq!(
+        outcome.result.files_missing.len(),
+        2,
+        "{:?}",
+        outcome.result.files_missing
+    );
     nothing_runs(&world);
 }
 
 #[test]
 fn signals_reach_nobody_else() {
-    let Some(world) = World::start("signals_reach_nobody_else") else { return };
+    let Some(world) = World::start("signals_reach_nobody_else") else {
+        return;
+    };
     let outcome = world.python(
         r#"
 import os, signal

@@ -20,7 +20,9 @@ fn is_not_started(ending: &Ending, wanted: i32, wanted_path: &str) {
 
 #[test]
 fn what_cannot_be_executed_is_not_started() {
-    let Some(world) = World::start("what_cannot_be_executed_is_not_started") else { return };
+    let Some(world) = World::start("what_cannot_be_executed_is_not_started") else {
+        return;
+    };
     let start = |policy: &str, program: &str, mode: u32| {
         let outcome = world.run(&json!({
             "policy": policy,
@@ -31,14 +33,32 @@ fn what_cannot_be_executed_is_not_started() {
         outcome.ending
     };
     // Found, but not executable: no permission, a mount that forbids it, a folder.
-    is_not_started(&start("build", "/workspace/tool", 0o644), 126, "/workspace/tool");
-    is_not_started(&start("python", "/workspace/tool", 0o755), 126, "/workspace/tool");
-    is_not_started(&start("shell", "/workspace/tool", 0o755), 126, "/workspace/tool");
+    is_not_started(
+        &start("build", "/workspace/tool", 0o644),
+        126,
+        "/workspace/tool",
+    );
+    is_not_started(
+        &start("python", "/workspace/tool", 0o755),
+        126,
+        "/workspace/tool",
+    );
+    is_not_started(
+        &start("shell", "/workspace/tool", 0o755),
+        126,
+        "/workspace/tool",
+    );
     is_not_started(&start("shell", "/tmp", 0o755), 126, "/tmp");
     // Not found.
-    is_not_started(&start("shell", "/nowhere/tool", 0o755), 127, "/nowhere/tool");
+    is_not_started(
+        &start("shell", "/nowhere/tool", 0o755),
+        127,
+        "/nowhere/tool",
+    );
     match start("shell", "no-such-program", 0o755) {
-        Ending::NotStarted { code: 127, path, .. } => assert!(path.contains("no-such-program"), "{path}"),
+        Ending::NotStarted {
+            code: 127, path, ..
+        } => assert!(path.contains("no-such-program"), "{path}"),
         other => panic!("{other:?}"),
     }
     is_not_started(&start("shell", "/bin/sh/tool", 0o755), 127, "/bin/sh/tool");
@@ -60,7 +80,8 @@ fn what_cannot_be_executed_is_not_started() {
 
 #[test]
 fn the_environment_is_the_fixed_defaults_and_what_was_given() {
-    let Some(world) = World::start("the_environment_is_the_fixed_defaults_and_what_was_given") else {
+    let Some(world) = World::start("the_environment_is_the_fixed_defaults_and_what_was_given")
+    else {
         return;
     };
     let environment = |given: Value| -> BTreeMap<String, String> {
@@ -70,7 +91,10 @@ fn the_environment_is_the_fixed_defaults_and_what_was_given() {
         outcome.exited(0);
         let text = outcome.stdout();
         let entries = text.split('\0').filter(|entry| !entry.is_empty());
-        entries.map(|entry| entry.split_once('=').expect("a name and a value")).map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+        entries
+            .map(|entry| entry.split_once('=').expect("a name and a value"))
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .collect()
     };
     let defaults = [
         ("HOME", "/workspace"),
@@ -81,26 +105,44 @@ fn the_environment_is_the_fixed_defaults_and_what_was_given() {
     ];
     let expected = |more: &[(&str, &str)]| -> BTreeMap<String, String> {
         let all = defaults.iter().chain(more);
-        all.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+        all.map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect()
     };
     assert_eq!(environment(json!({})), expected(&[]));
     let given = json!({ "TZ": "Asia/Tokyo", "EMPTY": "", "TEXT": "a=b \"c\"\n☃" });
-    let more = [("TZ", "Asia/Tokyo"), ("EMPTY", ""), ("TEXT", "a=b \"c\"\n☃")];
+    let more = [
+        ("TZ", "Asia/Tokyo"),
+        ("EMPTY", ""),
+        ("TEXT", "a=b \"c\"\n☃"),
+    ];
     assert_eq!(environment(given), expected(&more));
 }
 
 #[test]
 fn arguments_working_folder_and_files_arrive_exactly() {
-    let Some(world) = World::start("arguments_working_folder_and_files_arrive_exactly") else { return };
+    let Some(world) = World::start("arguments_working_folder_and_files_arrive_exactly") else {
+        return;
+    };
     let show = "import os, sys\nprint([os.fsencode(a) for a in sys.argv[1:]], os.getcwd())";
     let mut request = message(&json!({ "policy": "python" }));
-    request.argv_bytes = [b"python3".as_slice(), b"-c", show.as_bytes(), b"", b" a\nb ", b"\xff\xfe", "☃".as_bytes()]
-        .map(<[u8]>::to_vec)
-        .to_vec();
+    request.argv_bytes = [
+        b"python3".as_slice(),
+        b"-c",
+        show.as_bytes(),
+        b"",
+        b" a\nb ",
+        b"\xff\xfe",
+        "☃".as_bytes(),
+    ]
+    .map(<[u8]>::to_vec)
+    .to_vec();
     request.cwd = "/tmp".to_owned();
     let result = world.wait(world.client().run(request)).expect("a result");
     let stdout = String::from_utf8_lossy(&result.stdout).into_owned();
-    assert_eq!(stdout, "[b'', b' a\\nb ', b'\\xff\\xfe', b'\\xe2\\x98\\x83'] /tmp\n");
+    assert_eq!(
+        stdout,
+        "[b'', b' a\\nb ', b'\\xff\\xfe', b'\\xe2\\x98\\x83'] /tmp\n"
+    );
 
     let outcome = world.run(&json!({
         "policy": "python",
@@ -135,10 +177,17 @@ os.mkfifo("out/pipe.txt")
         .map(|file| (file.path.as_str(), file.content.as_slice()))
         .collect();
     files.sort_unstable();
-    let wanted: [(&str, &[u8]); 3] =
-        [("out/one.txt", b"1"), ("out/sub/three.log", b"3"), ("out/sub/two.txt", b"\xff2")];
+    let wanted: [(&str, &[u8]); 3] = [
+        ("out/one.txt", b"1"),
+        ("out/sub/three.log", b"3"),
+        ("out/sub/two.txt", b"\xff2"),
+    ];
     assert_eq!(files, wanted, "{:?}", outcome.result.files_missing);
-    let missing: Vec<&str> =
-        outcome.result.files_missing.iter().map(|missing| missing.path.as_str()).collect();
+    let missing: Vec<&str> = outcome
+        .result
+        .files_missing
+        .iter()
+        .map(|missing| missing.path.as_str())
+        .collect();
     assert!(missing.contains(&"absent.txt"), "{missing:?}");
 }

@@ -20,21 +20,40 @@ pub(super) struct Row {
 }
 
 const fn row(name: &'static str, wanted: &'static str) -> Row {
-    Row { name, wanted: [wanted; 3], outside: Outside::Differs }
+    Row {
+        name,
+        wanted: [wanted; 3],
+        outside: Outside::Differs,
+    }
 }
 
 /// The host's own answer may be the same.
 const fn unsure(name: &'static str, wanted: &'static str) -> Row {
-    Row { name, wanted: [wanted; 3], outside: Outside::DependsOnHost }
+    Row {
+        name,
+        wanted: [wanted; 3],
+        outside: Outside::DependsOnHost,
+    }
 }
 
 const fn by_policy(name: &'static str, wanted: [&'static str; 3]) -> Row {
-    Row { name, wanted, outside: Outside::Differs }
+    Row {
+        name,
+        wanted,
+        outside: Outside::Differs,
+    }
 }
 
 /// What works inside and outside: a probe that finds everything closed proves nothing.
-pub(super) const ALLOWED: &[&str] =
-    &["netlink_route", "tcp", "udp6", "unix_pair", "own_loopback", "memfd_sealed", "own_jit"];
+pub(super) const ALLOWED: &[&str] = &[
+    "netlink_route",
+    "tcp",
+    "udp6",
+    "unix_pair",
+    "own_loopback",
+    "memfd_sealed",
+    "own_jit",
+];
 
 const EPERM: &str = "1";
 const ENOENT: &str = "2";

@@ -54,8 +54,15 @@ impl Spoken {
 /// The `rollcage` command without anything of this process's own environment that it reads.
 pub(crate) fn rollcage(work: &Path) -> Command {
     let mut command = Command::new(skips::bin_dir().join("rollcage"));
-    command.current_dir(work).env("ROLLCAGE_BIN_DIR", skips::bin_dir());
-    for name in ["ROLLCAGE_LOG", "ROLLCAGE_CONFIG", "ROLLCAGE_TOKEN", "NO_COLOR"] {
+    command
+        .current_dir(work)
+        .env("ROLLCAGE_BIN_DIR", skips::bin_dir());
+    for name in [
+        "ROLLCAGE_LOG",
+        "ROLLCAGE_CONFIG",
+        "ROLLCAGE_TOKEN",
+        "NO_COLOR",
+    ] {
         command.env_remove(name);
     }
     command
@@ -63,8 +70,13 @@ pub(crate) fn rollcage(work: &Path) -> Command {
 
 /// Runs a command to its end with `stdin`.
 pub(crate) fn speak(command: &mut Command, stdin: &[u8]) -> Spoken {
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = command
+        .spawn()
+        .unwrap_or_else(|error| panic!("{command:?}: {error}"));
     let mut input = child.stdin.take().expect("its stdin");
     let stdin = stdin.to_vec();
     // It may end without reading all of it, which is for the test to judge by its output.
@@ -94,7 +106,9 @@ pub(crate) fn speak(command: &mut Command, stdin: &[u8]) -> Spoken {
 fn read_all(mut stream: impl Read + Send + 'static) -> std::thread::JoinHandle<Vec<u8>> {
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
-        stream.read_to_end(&mut bytes).expect("read a command's output");
+        stream
+            .read_to_end(&mut bytes)
+            .expect("read a command's output");
         bytes
     })
 }

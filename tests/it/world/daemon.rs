@@ -37,12 +37,18 @@ impl Daemon {
         let _turn = take_turn();
         let (ready, ready_write) = ready_pipe();
         let mut command = Command::new(skips::bin_dir().join("sandboxd"));
-        command.arg("serve").arg("--ready-fd").arg(ready_write.as_raw_fd().to_string());
+        command
+            .arg("serve")
+            .arg("--ready-fd")
+            .arg(ready_write.as_raw_fd().to_string());
         command.env("ROLLCAGE_CONFIG", config);
         for name in ["ROLLCAGE_SOCKET", "ROLLCAGE_STATE_DIR", "ROLLCAGE_LOG"] {
             command.env_remove(name);
         }
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped());
         let mut child = command.spawn().expect("start sandboxd");
         drop(ready_write);
         let stderr = child.stderr.take().expect("its stderr");
@@ -51,20 +57,26 @@ impl Daemon {
         let ended = wait_in_thread(child);
         let line = within(READY_MAX, move || {
             let mut line = String::new();
-            BufReader::new(File::from(ready)).read_line(&mut line).expect("read the ready line");
+            BufReader::new(File::from(ready))
+                .read_line(&mut line)
+                .expect("read the ready line");
             line
         });
         let instance = Instance::of(pid.as_raw());
         match (line.as_deref(), instance) {
-            (Some(line), Some(instance)) if line.ends_with('\n') => {
-                Self { pid, ended, log, log_ended, instance }
-            }
+            (Some(line), Some(instance)) if line.ends_with('\n') => Self {
+                pid,
+                ended,
+                log,
+                log_ended,
+                instance,
+            },
             (line, instance) => {
-                // Nothing is known of it; it must not outlive the test.
-                if kill(pid, Signal::SIGKILL).is_ok() {}
+                // Nothing is known of it; it must not outlive the test. It may have ended by itself.
+                let killed = kill(pid, Signal::SIGKILL);
                 let ended = ended.recv_timeout(END_MAX);
                 let log = log.lock().expect("the log").clone();
-                panic!("not ready: line {line:?}, instance {instance:?}, end {ended:?}, log:\n{log}");
+                panic!("not ready: {line:?}, {instance:?}, {killed:?}, {ended:?}, log:\n{log}");
             }
         }
     }
@@ -75,13 +87,6 @@ impl Daemon {
 
     pub(super) fn log(&self) -> String {
         self.log.lock().expect("the log").clone()
-    }
-
-    /// Kills it as a crash would, and waits for its own end only.
-    pub(super) fn kill9(&mut self) {
-        kill(self.pid, Signal::SIGKILL).expect("kill the daemon");
-        let ended = self.ended.recv_timeout(END_MAX).expect("it ends");
-        ended.expect("wait for the daemon");
     }
 
     /// Waits for its own end, whatever that is.
@@ -102,7 +107,9 @@ impl Daemon {
             Ok(Ok(status)) if status.success() => {}
             Ok(status) => problems.push(format!("the daemon ended with {status:?}")),
             Err(_late) => {
-                problems.push(format!("the daemon did not end within {END_MAX:?} of SIGTERM"));
+                problems.push(format!(
+                    "the daemon did not end within {END_MAX:?} of SIGTERM"
+                ));
                 if let Err(errno) = kill(self.pid, Signal::SIGKILL) {
                     problems.push(format!("and could not be killed: {errno}"));
                 }
@@ -150,7 +157,10 @@ fn wait_in_thread(mut child: Child) -> Receiver<std::io::Result<std::process::Ex
 }
 
 /// The value of `work` if it is there in time.
-fn within<T: Send + 'static>(time: Duration, work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+fn within<T: Send + 'static>(
+    time: Duration,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Option<T> {
     let (done, result) = mpsc::channel();
     std::thread::spawn(move || done.send(work()));
     result.recv_timeout(time).ok()
@@ -161,5 +171,8 @@ fn log_problems(log: &str, allowed: &[String]) -> Vec<String> {
         (line.contains("ERROR") || line.contains("WARN") || line.contains("panicked"))
             && !allowed.iter().any(|part| line.contains(part.as_str()))
     };
-    log.lines().filter(bad).map(|line| format!("log: {line}")).collect()
+    log.lines()
+        .filter(bad)
+        .map(|line| format!("log: {line}"))
+        .collect()
 }
