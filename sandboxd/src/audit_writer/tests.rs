@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{Read as _, Write as _};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -34,7 +34,8 @@ pub(crate) fn settings(state_dir: &Path) -> Settings {
 /// `run` without the steps that would change the test's own process.
 fn run_here(settings: &Settings, connections: Connections) -> Result<(), AuditWriterError> {
     let open = || {
-        let folder = folder::Folder::prepare(settings).map_err(AuditWriterError::Folder)?;
+        let folder = folder::Folder::prepare(settings, connections.api.as_fd())
+            .map_err(AuditWriterError::Folder)?;
         let signer = identity::signer(&folder).map_err(AuditWriterError::Identity)?;
         let clock = clock::Clock::new(&settings.node).map_err(AuditWriterError::Connection)?;
         log::Log::open(folder, signer, clock, settings.limits.segment_bytes_max)
@@ -335,4 +336,46 @@ fn a_start_that_fails_says_why() {
         other => panic!("{other:?}"),
     }
     assert!(second.writer.join().unwrap().is_err());
+}
+
+#[test]
+fn the_next_writer_waits_for_the_last_words_of_the_one_before() {
+    let dir = tempfile::tempdir().unwrap();
+    let first = start(settings(dir.path()));
+    let mut api = Api::new(first.api);
+    assert!(matches!(api.reply(), Some(Reply::Ready { .. })));
+    let mut launcher = first.launcher;
+    attest(&mut launcher, 1, Event::SandboxSpawned, Source::Launcher);
+    // The daemon is killed; its launcher still cleans up while the next daemon starts.
+    drop(api);
+    let second = start(settings(dir.path()));
+    attest(&mut launcher, 2, Event::SandboxReaped, Source::Launcher);
+    drop(launcher);
+    let mut api = Api::new(second.api);
+    let Some(Reply::Ready { seq, .. }) = api.reply() else {
+        panic!("the second writer is not ready");
+    };
+    first.writer.join().unwrap().unwrap();
+    let events = events(dir.path());
+    assert!(events.contains(&Event::SandboxReaped), "{events:?}");
+    assert_eq!(seq, u64::try_from(events.len()).unwrap());
+    drop((api, second.launcher));
+    second.writer.join().unwrap().unwrap();
+    assert!(verify(dir.path()).holds());
+}
+
+#[test]
+fn a_writer_that_waits_in_vain_for_the_log_says_so() {
+    let dir = tempfile::tempdir().unwrap();
+    let first = start(settings(dir.path()));
+    let mut api = Api::new(first.api);
+    assert!(matches!(api.reply(), Some(Reply::Ready { .. })));
+    let second = start(settings(dir.path()));
+    // Its daemon gives up: it ends and has not touched the log.
+    drop((second.api, second.launcher));
+    let error = second.writer.join().unwrap().unwrap_err();
+    assert!(matches!(error, AuditWriterError::Folder(folder::FolderError::InUse { .. })), "{error:?}");
+    drop((api, first.launcher));
+    first.writer.join().unwrap().unwrap();
+    assert!(verify(dir.path()).holds());
 }
