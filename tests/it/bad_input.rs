@@ -225,22 +225,12 @@ fn what_is_too_large_is_told_and_never_held() {
     nothing_is_left(&world);
 }
 
-#[test]
-fn the_command_refuses_in_words_and_with_its_exit_code() {
-    let Some(world) = World::start("the_command_refuses_in_words_and_with_its_exit_code") else {
-        return;
-    };
-    let run = |options: &[&str]| {
-        let mut all = vec!["run"];
-        all.extend(options);
-        all.extend(["--", "true"]);
-        world.cli(&all)
-    };
-    for (options, code, says) in [
+/// Options of `run`, the exit code they give, and parts of what is said.
+const REFUSED: &[(&[&str], i32, &[&str])] = &[
         (
-            &["--policy", "pyton"][..],
+            &["--policy", "pyton"],
             125,
-            &["policy", "pyton", "python"][..],
+            &["policy", "pyton", "python"],
         ),
         (&["--image", "hots"], 125, &["image", "hots", "host"]),
         (
@@ -271,9 +261,22 @@ fn the_command_refuses_in_words_and_with_its_exit_code() {
         (&["--nonsense"], 2, &["--nonsense"]),
         (&["--gpu"], 2, &["--gpu"]),
         (&["--policy-file", "absent.toml"], 2, &["absent.toml"]),
-    ] {
+];
+
+#[test]
+fn the_command_refuses_in_words_and_with_its_exit_code() {
+    let Some(world) = World::start("the_command_refuses_in_words_and_with_its_exit_code") else {
+        return;
+    };
+    let run = |options: &[&str]| {
+        let mut all = vec!["run"];
+        all.extend(options);
+        all.extend(["--", "true"]);
+        world.cli(&all)
+    };
+    for (options, code, says) in REFUSED {
         let spoken = run(options);
-        assert_eq!(spoken.code, Some(code), "{options:?}: {}", spoken.stderr());
+        assert_eq!(spoken.code, Some(*code), "{options:?}: {}", spoken.stderr());
         let said = spoken.stderr();
         let missing: Vec<&&str> = says.iter().filter(|part| !said.contains(**part)).collect();
         assert!(

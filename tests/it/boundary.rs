@@ -27,32 +27,32 @@ const TOO_MUCH: &[Change] = &[
     ("hostname", |plan| plan.hostname = String::new()),
     ("hostname", |plan| plan.hostname = "x".repeat(64)),
     ("limits.memory_bytes_max", |plan| {
-        plan.limits.memory_bytes_max = u64::MAX
+        plan.limits.memory_bytes_max = u64::MAX;
     }),
     ("limits.memory_bytes_max", |plan| {
-        plan.limits.memory_bytes_max = 0
+        plan.limits.memory_bytes_max = 0;
     }),
     ("limits.pids_max", |plan| plan.limits.pids_max = u64::MAX),
     ("limits.pids_max", |plan| plan.limits.pids_max = 0),
     ("limits.cpu_millicores_max", |plan| {
-        plan.limits.cpu_millicores_max = u64::MAX
+        plan.limits.cpu_millicores_max = u64::MAX;
     }),
     ("limits.cpu_millicores_max", |plan| {
-        plan.limits.cpu_millicores_max = 0
+        plan.limits.cpu_millicores_max = 0;
     }),
     ("limits.disk_bytes_max", |plan| {
-        plan.limits.disk_bytes_max = u64::MAX
+        plan.limits.disk_bytes_max = u64::MAX;
     }),
     ("limits.disk_bytes_max", |plan| {
-        plan.limits.disk_bytes_max = 0
+        plan.limits.disk_bytes_max = 0;
     }),
     ("limits.files_max", |plan| plan.limits.files_max = u64::MAX),
     ("limits.files_max", |plan| plan.limits.files_max = 0),
     ("limits.open_files_max", |plan| {
-        plan.limits.open_files_max = u64::MAX
+        plan.limits.open_files_max = u64::MAX;
     }),
     ("limits.cpu_ms_max", |plan| {
-        plan.limits.cpu_ms_max = u64::MAX
+        plan.limits.cpu_ms_max = u64::MAX;
     }),
     ("limits.cpu_ms_max", |plan| plan.limits.cpu_ms_max = 0),
     ("files.write", |plan| plan.files.write.push("/".to_owned())),

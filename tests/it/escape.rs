@@ -20,7 +20,7 @@ use rows::{ALLOWED, CLOSED, Outside};
 
 /// A folder that sandboxes are shown, with the programs in it; removed at the end.
 struct ProbeFolder {
-    path: PathBuf,
+    folder: tempfile::TempDir,
 }
 
 impl ProbeFolder {
@@ -31,14 +31,14 @@ impl ProbeFolder {
             return None;
         }
         // Where policies let programs be executed from, and the image has nothing else.
-        let path = PathBuf::from(format!("/opt/rollcage-probe-{}", std::process::id()));
-        fs::create_dir_all(&path).expect("make the probe's folder");
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("open it");
-        let folder = Self { path };
+        let folder = tempfile::Builder::new().prefix("rollcage-probe-").tempdir_in("/opt");
+        let folder = folder.expect("make the probe's folder");
+        let open = fs::Permissions::from_mode(0o755);
+        fs::set_permissions(folder.path(), open).expect("open it");
         for (name, source) in sources {
             let mut gcc = Command::new("/usr/bin/gcc");
             gcc.args(["-O1", "-w", "-static", "-o"])
-                .arg(folder.path.join(name))
+                .arg(folder.path().join(name))
                 .arg(source);
             let built = gcc.output().expect("start gcc");
             assert!(
@@ -47,23 +47,15 @@ impl ProbeFolder {
                 String::from_utf8_lossy(&built.stderr)
             );
         }
-        Some(folder)
+        Some(Self { folder })
     }
 
     fn program(&self, name: &str) -> String {
-        self.path.join(name).to_string_lossy().into_owned()
+        self.folder.path().join(name).to_string_lossy().into_owned()
     }
 
     fn config(&self) -> String {
         format!("[host_image]\nextra_read_paths = [{:?}]\n", self.path)
-    }
-}
-
-impl Drop for ProbeFolder {
-    fn drop(&mut self) {
-        if let Err(error) = fs::remove_dir_all(&self.path) {
-            eprintln!("remove {}: {error}", self.path.display());
-        }
     }
 }
 

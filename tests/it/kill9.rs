@@ -118,11 +118,33 @@ fn victim(world: &World, random: &mut Random) -> (&'static str, i32) {
     }
 }
 
-/// One round: load, a kill, the end. Gives results and the dead instance.
-fn round(world: &mut World, number: u64, random: &mut Random) -> (Vec<pb::RunResult>, Instance) {
+/// What a killed daemon was.
+struct Dead {
+    instance: Instance,
+    /// Pid and command line of each of its processes.
+    family: Vec<(i32, String)>,
+}
+
+impl Dead {
+    /// What is left of it. Once another launcher has its number, its processes tell.
+    fn left(&self, now: &Instance) -> Vec<String> {
+        let mut left = Vec::new();
+        if now.number != self.instance.number {
+            left = self.instance.leftovers();
+        }
+        let alive = host::processes().into_iter().map(|one| (one.pid, one.command_line));
+        left.extend(alive.filter(|one| self.family.contains(one)).map(|one| format!("{one:?}")));
+        left
+    }
+}
+
+/// One round: load, a kill, the end. Gives results and the dead daemon.
+fn round(world: &mut World, number: u64, random: &mut Random) -> (Vec<pb::RunResult>, Dead) {
     let client = world.client();
     let delay = Duration::from_millis(random.below(450));
     let (name, pid) = victim(world, random);
+    let family = host::descendants(world.pid()).into_iter();
+    let family = family.map(|one| (one.pid, one.command_line)).collect();
     let results = world.wait(async {
         let mut workers = JoinSet::new();
         for worker in 0..LOAD {
@@ -136,7 +158,7 @@ fn round(world: &mut World, number: u64, random: &mut Random) -> (Vec<pb::RunRes
     });
     let instance = world.crashed();
     println!("round {number}: {name} killed after {} ms, {} results", delay.as_millis(), results.len());
-    (results, instance)
+    (results, Dead { instance, family })
 }
 
 #[test]
@@ -169,10 +191,10 @@ fn fifty_kills_leave_nothing_and_no_result_is_invented() {
 }
 
 /// Nothing of the dead daemon is left, and nothing of a sandbox under the new one.
-fn is_clean(world: &World, dead: &Instance, number: u64) {
+fn is_clean(world: &World, dead: &Dead, number: u64) {
     let (left, waited) = wait::until(DEADLINE, &Vec::<String>::new(), || {
         let own = world.instance();
-        let mut left = if own.number == dead.number { Vec::new() } else { dead.leftovers() };
+        let mut left = dead.left(own);
         left.extend(own.sandbox_groups().iter().map(|group| format!("group {}", group.display())));
         left.extend(own.leased_processes().iter().map(|process| format!("{process:?}")));
         left
