@@ -227,40 +227,36 @@ fn what_is_too_large_is_told_and_never_held() {
 
 /// Options of `run`, the exit code they give, and parts of what is said.
 const REFUSED: &[(&[&str], i32, &[&str])] = &[
-        (
-            &["--policy", "pyton"],
-            125,
-            &["policy", "pyton", "python"],
-        ),
-        (&["--image", "hots"], 125, &["image", "hots", "host"]),
-        (
-            &["--policy", "shell", "--time", "99h"],
-            125,
-            &["wall_ms_max", "356400000", "240000"],
-        ),
-        (
-            &["--policy", "shell", "--memory", "1T"],
-            125,
-            &["memory_bytes_max", "1099511627776"],
-        ),
-        (
-            &["--policy", "shell", "--pids", "0"],
-            125,
-            &["pids_max", "0"],
-        ),
-        (
-            &["--policy", "shell", "--pids", "65"],
-            125,
-            &["pids_max", "65", "64"],
-        ),
-        (&["--time", "0s"], 2, &["--time"]),
-        (&["--time", "10"], 2, &["10s"]),
-        (&["--memory", "lots"], 2, &["--memory", "lots"]),
-        (&["--put", "absent.txt"], 2, &["absent.txt"]),
-        (&["--env", "=x"], 2, &["NAME=VALUE"]),
-        (&["--nonsense"], 2, &["--nonsense"]),
-        (&["--gpu"], 2, &["--gpu"]),
-        (&["--policy-file", "absent.toml"], 2, &["absent.toml"]),
+    (&["--policy", "pyton"], 125, &["policy", "pyton", "python"]),
+    (&["--image", "hots"], 125, &["image", "hots", "host"]),
+    (
+        &["--policy", "shell", "--time", "99h"],
+        125,
+        &["wall_ms_max", "356400000", "240000"],
+    ),
+    (
+        &["--policy", "shell", "--memory", "1T"],
+        125,
+        &["memory_bytes_max", "1099511627776"],
+    ),
+    (
+        &["--policy", "shell", "--pids", "0"],
+        125,
+        &["pids_max", "0"],
+    ),
+    (
+        &["--policy", "shell", "--pids", "65"],
+        125,
+        &["pids_max", "65", "64"],
+    ),
+    (&["--time", "0s"], 2, &["--time"]),
+    (&["--time", "10"], 2, &["10s"]),
+    (&["--memory", "lots"], 2, &["--memory", "lots"]),
+    (&["--put", "absent.txt"], 2, &["absent.txt"]),
+    (&["--env", "=x"], 2, &["NAME=VALUE"]),
+    (&["--nonsense"], 2, &["--nonsense"]),
+    (&["--gpu"], 2, &["--gpu"]),
+    (&["--policy-file", "absent.toml"], 2, &["absent.toml"]),
 ];
 
 #[test]

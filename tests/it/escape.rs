@@ -31,7 +31,9 @@ impl ProbeFolder {
             return None;
         }
         // Where policies let programs be executed from, and the image has nothing else.
-        let folder = tempfile::Builder::new().prefix("rollcage-probe-").tempdir_in("/opt");
+        let folder = tempfile::Builder::new()
+            .prefix("rollcage-probe-")
+            .tempdir_in("/opt");
         let folder = folder.expect("make the probe's folder");
         let open = fs::Permissions::from_mode(0o755);
         fs::set_permissions(folder.path(), open).expect("open it");
@@ -55,7 +57,10 @@ impl ProbeFolder {
     }
 
     fn config(&self) -> String {
-        format!("[host_image]\nextra_read_paths = [{:?}]\n", self.path)
+        format!(
+            "[host_image]\nextra_read_paths = [{:?}]\n",
+            self.folder.path()
+        )
     }
 }
 
