@@ -108,7 +108,7 @@ fn prepare(config: Config, options: ServeOptions) -> Result<Prepared, DaemonErro
     let started_by = nix::unistd::getuid();
     let root = nix::unistd::geteuid().is_root();
     let ready = options.ready_fd.map(take_ready_fd).transpose()?;
-    let lock = folders::lock(&config.state_dir).map_err(DaemonError::Folders)?;
+    let lock = folders::lock(&config.state_dir, &config.socket).map_err(DaemonError::Folders)?;
     let owner = root.then_some(config.api_ids);
     let results_path = folders::prepare(&config, owner).map_err(DaemonError::Folders)?;
     let node = config.node.clone().unwrap_or_else(host_name);

@@ -79,7 +79,9 @@ impl Folder {
         let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
         let fd = open(&path, flags, Mode::empty()).map_err(|errno| failed("open", errno.into()))?;
         let folder = File::from(fd);
-        let lock = folder.try_clone().map_err(|error| failed("open again", error))?;
+        let lock = folder
+            .try_clone()
+            .map_err(|error| failed("open again", error))?;
         match wait_for_lock(&lock, api) {
             Ok(true) => {}
             Ok(false) => return Err(FolderError::InUse { path }),

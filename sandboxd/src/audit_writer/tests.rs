@@ -374,7 +374,13 @@ fn a_writer_that_waits_in_vain_for_the_log_says_so() {
     // Its daemon gives up: it ends and has not touched the log.
     drop((second.api, second.launcher));
     let error = second.writer.join().unwrap().unwrap_err();
-    assert!(matches!(error, AuditWriterError::Folder(folder::FolderError::InUse { .. })), "{error:?}");
+    assert!(
+        matches!(
+            error,
+            AuditWriterError::Folder(folder::FolderError::InUse { .. })
+        ),
+        "{error:?}"
+    );
     drop((api, first.launcher));
     first.writer.join().unwrap().unwrap();
     assert!(verify(dir.path()).holds());

@@ -49,8 +49,9 @@ fn make(path: &Path, mode: u32) -> Result<(), FolderError> {
         .map_err(failed("make folder", path))
 }
 
-/// Makes the state folder and locks it; the lock lasts as long as the file.
-pub(super) fn lock(state_dir: &Path) -> Result<File, FolderError> {
+/// Makes the state folder and locks it; the lock lasts as long as the file, in which stand our
+/// pid and our socket, a line each, for those who want the same state.
+pub(super) fn lock(state_dir: &Path, socket: &Path) -> Result<File, FolderError> {
     make(state_dir, 0o755)?;
     let path = state_dir.join("lock");
     let mut file = OpenOptions::new()
@@ -69,7 +70,7 @@ pub(super) fn lock(state_dir: &Path) -> Result<File, FolderError> {
             let path = state_dir.to_owned();
             return Err(FolderError::InUse {
                 path,
-                pid: pid.trim().to_owned(),
+                pid: pid.lines().next().unwrap_or_default().to_owned(),
             });
         }
         Err(TryLockError::Error(source)) => {
@@ -82,7 +83,9 @@ pub(super) fn lock(state_dir: &Path) -> Result<File, FolderError> {
     }
     file.set_len(0).map_err(failed("empty", &path))?;
     file.rewind().map_err(failed("rewind", &path))?;
-    writeln!(file, "{}", std::process::id()).map_err(failed("write", &path))?;
+    let text = format!("{}\n{}\n", std::process::id(), socket.display());
+    file.write_all(text.as_bytes())
+        .map_err(failed("write", &path))?;
     Ok(file)
 }
 

@@ -7,13 +7,16 @@ use super::privileges::first_left;
 fn a_second_daemon_is_refused_with_the_pid_of_the_first() {
     let folder = tempfile::tempdir().expect("folder");
     let state_dir = folder.path().join("state");
-    let first = folders::lock(&state_dir).expect("first");
-    match folders::lock(&state_dir) {
+    let socket = std::path::Path::new("/run/x.sock");
+    let first = folders::lock(&state_dir, socket).expect("first");
+    match folders::lock(&state_dir, socket) {
         Err(FolderError::InUse { pid, .. }) => assert_eq!(pid, std::process::id().to_string()),
         other => panic!("{other:?}"),
     }
     drop(first);
-    folders::lock(&state_dir).expect("the lock is free again");
+    folders::lock(&state_dir, socket).expect("the lock is free again");
+    let text = std::fs::read_to_string(state_dir.join("lock")).expect("lock file");
+    assert_eq!(text, format!("{}\n/run/x.sock\n", std::process::id()));
 }
 
 #[test]

@@ -212,6 +212,7 @@ impl Watch {
     fn note_silent_end(&mut self, reaped: &Reaped) {
         let explained = self.facts.program.is_some()
             || self.killed_at.is_some()
+            || !self.facts.kills.is_empty()
             || reaped.counters.oom_kills > 0;
         if !explained {
             let status = reaped.init_status;

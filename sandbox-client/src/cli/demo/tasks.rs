@@ -27,11 +27,25 @@ pub(super) struct Task {
 pub(super) struct Expect {
     ending: Vec<String>,
     outcome: Vec<String>,
+    /// What is right where the host has no cgroups for us and limits are polled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    polled: Option<Box<Expect>>,
+}
+
+/// Whether the limits of a run were polled by its pid 1 instead of held by the kernel.
+fn limits_polled(result: &pb::RunResult) -> bool {
+    result
+        .manifest
+        .iter()
+        .any(|row| row.name == "memory" && row.status() == pb::ControlStatus::Degraded)
 }
 
 impl Expect {
     /// Whether a result is one of those.
     pub(super) fn fits(&self, result: &pb::RunResult) -> bool {
+        if let Some(polled) = self.polled.as_ref().filter(|_| limits_polled(result)) {
+            return polled.fits(result);
+        }
         let outcome = result
             .verdict
             .as_ref()
@@ -109,6 +123,7 @@ mod tests {
         let expect = Expect {
             ending: vec!["exited".into()],
             outcome: vec!["passed".into()],
+            polled: None,
         };
         let mut result = pb::RunResult {
             ending: Some(pb::Ending {
