@@ -377,8 +377,11 @@ impl Desk {
     pub async fn cancel(&self, session: &Session, run_id: &str) -> Result<v1::RunState, ApiError> {
         let tenant = session.caller.tenant.as_str();
         if let Some(run) = self.inner.active.get(tenant, run_id) {
-            run.cancel.cancel(session.caller.principal.as_str());
-            return Ok(v1::RunState::Active);
+            let state = run.listed().state();
+            if state == v1::RunState::Active {
+                run.cancel.cancel(session.caller.principal.as_str());
+            }
+            return Ok(state);
         }
         self.stored(tenant, run_id)
             .await

@@ -141,11 +141,14 @@ fn usage_of(facts: &Facts, queue_ms: u64) -> Usage {
         io_full_us: counters.pressure_io_full_us,
         ..Pressure::default()
     };
+    // The sum is what limits are about: it is rounded once, not each part of it.
+    let cpu_ms = (counters.cpu_user_us + counters.cpu_system_us) / 1000;
+    let cpu_system_ms = counters.cpu_system_us / 1000;
     Usage {
         wall_ms: ended_at.map_or(0, |ended| facts.ran_ms(ended)),
         // Polled time is not told apart; it counts as user time.
-        cpu_user_ms: (counters.cpu_user_us / 1000).max(facts.polled_cpu_ms),
-        cpu_system_ms: counters.cpu_system_us / 1000,
+        cpu_user_ms: (cpu_ms - cpu_system_ms).max(facts.polled_cpu_ms),
+        cpu_system_ms,
         cpu_throttled_ms: counters.cpu_throttled_us / 1000,
         memory_peak_bytes: counters.memory_peak_bytes.max(facts.polled_peak_bytes),
         oom_kills: counters.oom_kills,

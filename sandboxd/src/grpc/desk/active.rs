@@ -22,17 +22,24 @@ pub(super) struct ActiveRun {
 impl ActiveRun {
     /// Its record as it is now: it may have a result that is not stored yet.
     pub(super) fn told(self) -> v1::RunRecord {
+        let record = self.listed();
         let outcome = self.result.borrow().clone();
-        let Some(Ok(result)) = outcome else {
-            return self.record;
-        };
-        v1::RunRecord {
-            state: v1::RunState::Finished.into(),
-            finished_unix_ms: Some(unix_ms()),
-            ending_kind: result.ending.as_ref().map(|ending| ending.kind),
-            outcome: result.verdict.as_ref().map(|verdict| verdict.outcome),
-            result: Some(Arc::unwrap_or_clone(result)),
-            ..self.record
+        let result = outcome.and_then(Result::ok).map(Arc::unwrap_or_clone);
+        v1::RunRecord { result, ..record }
+    }
+
+    /// The same without its result.
+    pub(super) fn listed(&self) -> v1::RunRecord {
+        let record = self.record.clone();
+        match &*self.result.borrow() {
+            Some(Ok(result)) => v1::RunRecord {
+                state: v1::RunState::Finished.into(),
+                finished_unix_ms: Some(unix_ms()),
+                ending_kind: result.ending.as_ref().map(|ending| ending.kind),
+                outcome: result.verdict.as_ref().map(|verdict| verdict.outcome),
+                ..record
+            },
+            _ => record,
         }
     }
 }
@@ -102,14 +109,15 @@ impl Active {
         let wanted = |run: &&ActiveRun| {
             run.tenant == listing.tenant
                 && (listing.group.is_empty() || run.record.group == listing.group)
-                && (listing.state == v1::RunState::Unspecified
-                    || run.record.state() == listing.state)
                 && (listing.page_token.is_empty() || run.record.run_id < listing.page_token)
         };
         let matching = state.runs.values().rev().filter(wanted);
         matching
+            .map(ActiveRun::listed)
+            .filter(|record| {
+                listing.state == v1::RunState::Unspecified || record.state() == listing.state
+            })
             .take(listing.page_size + 1)
-            .map(|run| run.record.clone())
             .collect()
     }
 }
