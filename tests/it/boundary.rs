@@ -57,41 +57,41 @@ const TOO_MUCH: &[Change] = &[
     ("limits.cpu_ms_max", |plan| plan.limits.cpu_ms_max = 0),
     ("files.write", |plan| plan.files.write.push("/".to_owned())),
     ("files.write", |plan| {
-        plan.files.write.push("/usr".to_owned())
+        plan.files.write.push("/usr".to_owned());
     }),
     ("files.write", |plan| {
-        plan.files.write.push("/workspace/../etc".to_owned())
+        plan.files.write.push("/workspace/../etc".to_owned());
     }),
     ("files.write", |plan| {
-        plan.files.write.push("/workspacex".to_owned())
+        plan.files.write.push("/workspacex".to_owned());
     }),
     ("files.read", |plan| plan.files.read.push("etc".to_owned())),
     ("files.read", |plan| {
-        plan.files.read.push("/proc/../etc".to_owned())
+        plan.files.read.push("/proc/../etc".to_owned());
     }),
     ("files.read", |plan| {
-        plan.files.read.push("/etc\0".to_owned())
+        plan.files.read.push("/etc\0".to_owned());
     }),
     ("files.read", |plan| {
         plan.files.read = vec!["/usr".to_owned(); 300]
     }),
     ("files.execute", |plan| {
-        plan.files.execute.push("./x".to_owned())
+        plan.files.execute.push("./x".to_owned());
     }),
     ("degradable", |plan| {
-        plan.degradable.push("seccomp".to_owned())
+        plan.degradable.push("seccomp".to_owned());
     }),
     ("degradable", |plan| {
-        plan.degradable.push("memory".to_owned())
+        plan.degradable.push("memory".to_owned());
     }),
     ("syscalls.allow", |plan| {
-        plan.syscalls.allow.push("mount".to_owned())
+        plan.syscalls.allow.push("mount".to_owned());
     }),
     ("syscalls.allow", |plan| {
-        plan.syscalls.allow.push("unshare".to_owned())
+        plan.syscalls.allow.push("unshare".to_owned());
     }),
     ("syscalls.allow", |plan| {
-        plan.syscalls.allow.push("no_such_call".to_owned())
+        plan.syscalls.allow.push("no_such_call".to_owned());
     }),
 ];
 

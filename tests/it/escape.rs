@@ -251,7 +251,7 @@ fn every_row_of_the_prototypes_escape_program_is_closed() {
         assert!(named.len() > 40, "{named:?}");
         for name in named {
             assert!(
-                rows.iter().any(|(row, _)| *row == name),
+                rows.iter().any(|(row, _)| *row == name.trim()),
                 "{policy}: no row {name}"
             );
         }
