@@ -20,6 +20,22 @@ pub(super) struct Denials {
     suppressed: u64,
 }
 
+/// A call that waits for its refusal.
+#[derive(Debug)]
+pub(super) struct Refusal {
+    id: u64,
+    /// Thread that makes it.
+    pub(super) thread: i32,
+    errno: i32,
+}
+
+impl Refusal {
+    /// Answers it. It is not an error if the caller has died.
+    pub(super) fn give(&self, listener: &OwnedFd) -> Result<(), Errno> {
+        sys::seccomp::refuse(listener.as_fd(), self.id, self.errno)
+    }
+}
+
 impl Denials {
     pub(super) fn new(spec: FilterSpec) -> Self {
         Self {
@@ -29,10 +45,10 @@ impl Denials {
         }
     }
 
-    /// Answers one waiting call. The arguments are numbers only: no pointer is followed.
-    pub(super) fn answer(&mut self, listener: &OwnedFd) -> Result<(), Errno> {
+    /// Takes one waiting call and counts it. The arguments are numbers only: no pointer is followed.
+    pub(super) fn next(&mut self, listener: &OwnedFd) -> Result<Option<Refusal>, Errno> {
         let Some(event) = sys::seccomp::receive(listener.as_fd())? else {
-            return Ok(());
+            return Ok(None);
         };
         let errno = match seccomp::verdict_of(&self.spec, event.number, event.args) {
             Verdict::Notify(errno) | Verdict::Errno(errno) => i32::from(errno),
@@ -40,7 +56,11 @@ impl Denials {
             Verdict::Allow | Verdict::Kill => Errno::EPERM as i32,
         };
         self.count(event.number, event.args[0], errno);
-        sys::seccomp::refuse(listener.as_fd(), event.id, errno)
+        Ok(Some(Refusal {
+            id: event.id,
+            thread: event.thread,
+            errno,
+        }))
     }
 
     fn count(&mut self, number: u32, first_arg: u64, errno: i32) {

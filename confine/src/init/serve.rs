@@ -1,7 +1,7 @@
 //! The loop of pid 1: one poll over the channel, child deaths, children on their way to exec,
 //! and listeners of denied calls. All state of the sandbox's commands is here.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Instant;
 
@@ -20,6 +20,7 @@ use super::usage::{self, UsageWatch};
 use crate::boot::Boot;
 use crate::packet::{self, PacketError};
 use crate::plan::Mode;
+use crate::sys::process::kill_owner;
 use crate::wire::{CommandToken, DiskUse, FromInit};
 
 /// What a child is for.
@@ -54,6 +55,8 @@ pub(super) struct Init {
     pub(super) children: BTreeMap<i32, Child>,
     listeners: Vec<OwnedFd>,
     denials: Denials,
+    /// Commands that were ended for a call, until they are reaped.
+    killed_for_call: BTreeSet<i32>,
     usage: Option<UsageWatch>,
     /// A stage failed: nothing may be started any more.
     pub(super) incomplete: bool,
@@ -71,6 +74,19 @@ struct Ready {
 
 pub(super) fn os(doing: &'static str) -> impl Fn(Errno) -> PacketError {
     move |errno| PacketError::Os { doing, errno }
+}
+
+/// Kills the process that `thread` belongs to; gives its pid if it is one of our children.
+fn kill_caller(children: &BTreeMap<i32, Child>, thread: i32) -> Result<Option<i32>, Errno> {
+    for &pid in children.keys() {
+        if kill_owner(pid, thread)? {
+            return Ok(Some(pid));
+        }
+    }
+    match nix::sys::signal::kill(Pid::from_raw(thread), Signal::SIGKILL) {
+        Ok(()) | Err(Errno::ESRCH) => Ok(None),
+        Err(errno) => Err(errno),
+    }
 }
 
 impl Init {
@@ -96,6 +112,7 @@ impl Init {
             children: BTreeMap::new(),
             listeners: Vec::new(),
             denials,
+            killed_for_call: BTreeSet::new(),
             usage,
             incomplete: false,
             finishing: false,
@@ -196,16 +213,32 @@ impl Init {
 
     fn serve_listener(&mut self, index: usize, readable: bool) -> Result<(), PacketError> {
         if readable {
-            if let Some(listener) = self.listeners.get(index) {
-                self.denials
-                    .answer(listener)
-                    .map_err(os("answer a denied call"))?;
-            }
+            self.refuse_next(index)?;
         } else if index < self.listeners.len() {
             // Hung up: every process under this filter is gone.
             drop(self.listeners.swap_remove(index));
         }
         Ok(())
+    }
+
+    /// Refuses one call, or ends the process that makes it where the policy says so: as the filter
+    /// itself would, but with the call known. Nothing of the call is done either way.
+    fn refuse_next(&mut self, index: usize) -> Result<(), PacketError> {
+        let Some(listener) = self.listeners.get(index) else {
+            return Ok(());
+        };
+        let doing = "answer a denied call";
+        let Some(refusal) = self.denials.next(listener).map_err(os(doing))? else {
+            return Ok(());
+        };
+        if self.boot.plan.syscalls.deny_action == policies::DenyAction::Kill {
+            let killed = kill_caller(&self.children, refusal.thread).map_err(os(doing))?;
+            self.killed_for_call.extend(killed);
+            refusal.give(listener).map_err(os(doing))?;
+            // One by one, so that the last one told is the one that counted.
+            return self.tell_denials();
+        }
+        refusal.give(listener).map_err(os(doing))
     }
 
     pub(super) fn tell(&self, frame: &FromInit) -> Result<(), PacketError> {
@@ -353,6 +386,13 @@ impl Init {
         self.read_reports(pid)?;
         let Some(child) = self.children.remove(&pid) else {
             return Ok(());
+        };
+        // What the filter itself would have sent.
+        let for_call = self.killed_for_call.remove(&pid) && signal == Some(Signal::SIGKILL as i32);
+        let signal = if for_call {
+            Some(Signal::SIGSYS as i32)
+        } else {
+            signal
         };
         match child.role {
             Role::Command { token, last } => {

@@ -257,6 +257,17 @@ pub fn set_identity(uid: u32, gid: u32, drop_groups: bool) -> SysResult<()> {
     Ok(())
 }
 
+/// Sends SIGKILL to process `pid` if `thread` is one of its threads, and says whether it is. tgkill(2).
+pub fn kill_owner(pid: i32, thread: i32) -> SysResult<bool> {
+    // SAFETY: takes integers only.
+    let done = unsafe { libc::syscall(libc::SYS_tgkill, pid, thread, libc::SIGKILL) };
+    match check(done) {
+        Ok(_) => Ok(true),
+        Err(Errno::ESRCH) => Ok(false),
+        Err(errno) => Err(errno),
+    }
+}
+
 /// A descriptor of a process, to wait for it or signal it without a pid being reused. pidfd_open(2).
 pub fn open_pidfd(pid: i32) -> SysResult<OwnedFd> {
     // SAFETY: takes integers only.

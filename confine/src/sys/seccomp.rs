@@ -47,6 +47,8 @@ pub fn install(instructions: &[SockFilter], listen: bool) -> SysResult<Option<Ow
 pub struct Notification {
     /// Names it when answering.
     pub id: u64,
+    /// Thread that makes it, as numbered where the listener is.
+    pub thread: i32,
     /// System call number.
     pub number: u32,
     /// Its arguments as given; pointers must not be followed.
@@ -68,6 +70,7 @@ pub fn receive(listener: BorrowedFd<'_>) -> SysResult<Option<Notification>> {
     match check(libc::c_long::from(done)) {
         Ok(_) => Ok(Some(Notification {
             id: event.id,
+            thread: event.pid.cast_signed(),
             number: event.data.nr.unsigned_abs(),
             args: event.data.args,
         })),

@@ -80,11 +80,12 @@ fn filter_spec(plan: &Plan, landlock_abi: u32) -> Result<FilterSpec, UnknownCall
         NetworkPlan::Loopback | NetworkPlan::Sealed => seccomp::Network::Sealed,
     };
     let mut spec = FilterSpec::new(profile, network);
+    spec.notify = plan.syscalls.notify;
+    // A filter that kills does not say for which call. Where pid 1 is told of each, it kills.
     spec.deny_action = match plan.syscalls.deny_action {
-        DenyAction::Errno => seccomp::DenyAction::Errno,
-        DenyAction::Kill => seccomp::DenyAction::Kill,
+        DenyAction::Kill if !spec.notify => seccomp::DenyAction::Kill,
+        DenyAction::Kill | DenyAction::Errno => seccomp::DenyAction::Errno,
     };
-    spec.notify = plan.syscalls.notify && spec.deny_action == seccomp::DenyAction::Errno;
     if plan.mode == Mode::Landlock {
         spec.extra_deny.extend(shared_host_calls(landlock_abi));
     }

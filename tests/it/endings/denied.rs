@@ -107,6 +107,28 @@ fn a_policy_that_kills_on_a_refused_call_names_it() {
         other => panic!("{other:?}: {}", outcome.stderr()),
     }
     assert_eq!(outcome.stdout(), "39 done\n");
+    // Any thread of the program, and the last call of several kinds.
+    let outcome = world.run(&request(
+        "import threading\n\
+         def work():\n    call(101, 0, 0, 0, 0)\n\
+         thread = threading.Thread(target=work)\n\
+         thread.start()\n\
+         thread.join()\n\
+         call(39)\n",
+    ));
+    assert!(
+        matches!(&outcome.ending, Ending::SyscallDenied { syscall, .. } if syscall == "ptrace"),
+        "{:?}",
+        outcome.ending
+    );
+    assert_eq!(outcome.stdout(), "");
+    // A child that is killed for it does not end its parent, but shows.
+    let outcome = world.run(&request(
+        "if os.fork() == 0:\n    call(272, 0x10000000)\n    print('survived')\n    os._exit(0)\n\
+         print(os.WIFSIGNALED(os.wait()[1]))\n",
+    ));
+    assert_eq!(outcome.exited(0).stdout(), "True\n");
+    assert_eq!(denial(&outcome, "unshare").count, 1);
     // Judged, it is a violation of the policy.
     let mut judged = request("call(272, 0x10000000)\n");
     judged["verify"] = json!({ "kind": "exit_code" });
