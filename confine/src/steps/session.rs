@@ -2,6 +2,7 @@
 //! privileges. See [`crate::sequence::SESSION`] for the order and the reasons.
 
 use std::ffi::CString;
+use std::io::Write as _;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use landlock::RulesetCreated;
@@ -370,13 +371,17 @@ pub fn user_namespace(session: &mut Session) -> Result<Taken, StepError> {
     if !session.namespaces() {
         return Ok(Taken::degraded("no user namespace in landlock mode"));
     }
+    let rootless = session.rootless();
+    let maps = if rootless {
+        Some(writable_proc()?)
+    } else {
+        None
+    };
     unshare(CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNS)
         .map_err(StepError::at("enter a new user and mount namespace"))?;
-    let rootless = session.rootless();
-    if rootless {
-        map_own_id()?;
-    } else {
-        session.ask_maps()?;
+    match maps {
+        Some(proc) => map_own_id(&proc)?,
+        None => session.ask_maps()?,
     }
     let id = if rootless { PAYLOAD_ID } else { 0 };
     process::set_identity(id, id, !rootless)
@@ -392,11 +397,24 @@ pub fn user_namespace(session: &mut Session) -> Result<Taken, StepError> {
     }))
 }
 
+/// A `/proc` that is mounted nowhere, for the id maps: the sandbox's own one is read-only where it
+/// is masked, and from within the new user namespace none could be made.
+fn writable_proc() -> Result<OwnedFd, StepError> {
+    let attributes = mounts::ATTR_NOSUID | mounts::ATTR_NODEV | mounts::ATTR_NOEXEC;
+    mounts::make(c"proc", &[(c"subset", c"pid")], attributes)
+        .map_err(StepError::at("make a procfs for the id maps"))
+}
+
 /// Rootless: a process may map its own single id itself; nobody outside could.
-fn map_own_id() -> Result<(), StepError> {
+fn map_own_id(proc: &OwnedFd) -> Result<(), StepError> {
     let map = format!("{PAYLOAD_ID} 0 1");
     for (file, text) in [("setgroups", "deny"), ("uid_map", &map), ("gid_map", &map)] {
-        std::fs::write(format!("/proc/self/{file}"), text)
+        let flags = OFlag::O_WRONLY | OFlag::O_CLOEXEC;
+        let path = format!("self/{file}");
+        let open = nix::fcntl::openat(proc, path.as_str(), flags, FileMode::empty())
+            .map_err(StepError::at(format!("open {file}")))?;
+        std::fs::File::from(open)
+            .write_all(text.as_bytes())
             .map_err(StepError::io(format!("write {file}")))?;
     }
     Ok(())
