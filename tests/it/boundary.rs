@@ -73,7 +73,7 @@ const TOO_MUCH: &[Change] = &[
         plan.files.read.push("/etc\0".to_owned());
     }),
     ("files.read", |plan| {
-        plan.files.read = vec!["/usr".to_owned(); 300]
+        plan.files.read = vec!["/usr".to_owned(); 300];
     }),
     ("files.execute", |plan| {
         plan.files.execute.push("./x".to_owned());
@@ -177,16 +177,10 @@ fn names_tokens_and_descriptors_are_checked() {
         plan: Box::new(plan.clone()),
     };
     launched.send(&start(2), &[]);
-    assert!(matches!(
-        launched.answer(),
-        FromLauncher::StartFailed { refused: true, .. }
-    ));
+    launched.refused();
     let (one, other) = packet::pair().expect("a pair");
     launched.send(&start(3), &[one.as_fd(), other.as_fd()]);
-    assert!(matches!(
-        launched.answer(),
-        FromLauncher::StartFailed { refused: true, .. }
-    ));
+    launched.refused();
     // One that is no channel: the sandbox ends, or does not begin, and nothing else happens.
     let null = std::fs::File::open("/dev/null").expect("open /dev/null");
     launched.send(&start(4), &[null.as_fd()]);
@@ -201,19 +195,22 @@ fn names_tokens_and_descriptors_are_checked() {
             hello @ FromLauncher::Hello { .. } => panic!("{hello:?}"),
         }
     }
-    // A token or an id that is in use.
+    assert!(launched.instance().sandbox_groups().is_empty());
+    launched.end();
+}
+
+#[test]
+fn what_is_in_use_is_nobody_elses() {
+    let Some(mut launched) = Launched::start("what_is_in_use_is_nobody_elses", &[]) else {
+        return;
+    };
+    let plan = launched.plan();
     let channel = launched.ask(SandboxToken(5), "five", plan.clone());
     assert!(matches!(launched.answer(), FromLauncher::Started { .. }));
     let _again = launched.ask(SandboxToken(5), "six", plan.clone());
-    assert!(matches!(
-        launched.answer(),
-        FromLauncher::StartFailed { refused: true, .. }
-    ));
-    let _again = launched.ask(SandboxToken(6), "five", plan.clone());
-    assert!(matches!(
-        launched.answer(),
-        FromLauncher::StartFailed { refused: true, .. }
-    ));
+    launched.refused();
+    let _again = launched.ask(SandboxToken(6), "five", plan);
+    launched.refused();
     // The first one was not touched by that. Nor is anyone by a kill of nobody.
     launched.send(
         &ToLauncher::Kill {

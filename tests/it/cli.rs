@@ -90,8 +90,8 @@ fn documents(spoken: &Spoken) -> Vec<Value> {
 }
 
 #[test]
-fn every_command_prints_json_when_asked() {
-    let Some(world) = World::start("every_command_prints_json_when_asked") else {
+fn a_result_as_json_has_the_shape_of_the_contract() {
+    let Some(world) = World::start("a_result_as_json_has_the_shape_of_the_contract") else {
         return;
     };
     let run = world.cli(&[
@@ -139,6 +139,15 @@ fn every_command_prints_json_when_asked() {
         let row = row.unwrap_or_else(|| panic!("no {control} in the manifest {manifest:?}"));
         assert_eq!(row["status"], "enforced", "{row}");
     }
+}
+
+#[test]
+fn every_command_prints_json_when_asked() {
+    let Some(world) = World::start("every_command_prints_json_when_asked") else {
+        return;
+    };
+    let run = world.cli(&["run", "--json", "--", "true"]);
+    let result = run.ended(0).json();
     let run_id = result["run_id"].as_str().expect("an id").to_owned();
     let policy = world.write("own.toml", "name = \"own\"\nextends = \"python\"\n");
     let policy = policy.to_string_lossy().into_owned();

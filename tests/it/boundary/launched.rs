@@ -127,6 +127,14 @@ impl Launched {
         receive(self.api.as_fd()).expect("an answer")
     }
 
+    /// The launcher's next frame is a refusal.
+    #[track_caller]
+    pub(super) fn refused(&self) {
+        let answer = self.answer();
+        let refused = matches!(answer, FromLauncher::StartFailed { refused: true, .. });
+        assert!(refused, "{answer:?}");
+    }
+
     /// Waits for the end of a sandbox; nothing may be left of it.
     pub(super) fn reaped(&self, token: SandboxToken) {
         match self.answer() {
