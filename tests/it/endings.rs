@@ -5,6 +5,7 @@ mod cancel;
 mod denied;
 mod limits;
 mod memory;
+mod neighbours;
 mod output;
 mod processes;
 mod start;
