@@ -22,7 +22,13 @@ struct Task {
 const PASSED: &[&str] = &["passed"];
 const FAILED: &[&str] = &["failed"];
 /// Every outcome that is the solution's own fault.
-const NOT_PASSED: &[&str] = &["failed", "compile_error", "timeout", "out_of_memory", "no_tests"];
+const NOT_PASSED: &[&str] = &[
+    "failed",
+    "compile_error",
+    "timeout",
+    "out_of_memory",
+    "no_tests",
+];
 
 /// Folder of the data sets: as `./x test` names it, else the one beside the repository.
 fn data_dir() -> PathBuf {
@@ -34,7 +40,10 @@ fn data_dir() -> PathBuf {
 fn lines_of(test: &str, set: &str, file: &str) -> Option<Vec<Value>> {
     let path = data_dir().join(set).join(file);
     let Ok(text) = fs::read_to_string(&path) else {
-        skips::skip(test, &format!("data set {set} is not at {}", path.display()));
+        skips::skip(
+            test,
+            &format!("data set {set} is not at {}", path.display()),
+        );
         return None;
     };
     let parse = |line| serde_json::from_str(line).expect("a data set is JSON lines");
@@ -46,14 +55,24 @@ fn lines_of(test: &str, set: &str, file: &str) -> Option<Vec<Value>> {
 fn truth_of(set: &str) -> impl Fn(&str) -> bool {
     let path = data_dir().join(set).join(format!("GROUND_TRUTH.{set}.tsv"));
     let table: Option<BTreeMap<String, bool>> = fs::read_to_string(path).ok().map(|text| {
-        let rows = text.lines().skip(1).map(|row| row.split('\t').collect::<Vec<_>>());
-        rows.map(|row| (row[0].to_owned(), row[1] == "pass")).collect()
+        let rows = text
+            .lines()
+            .skip(1)
+            .map(|row| row.split('\t').collect::<Vec<_>>());
+        rows.map(|row| (row[0].to_owned(), row[1] == "pass"))
+            .collect()
     });
-    move |id| table.as_ref().is_none_or(|table| *table.get(id).expect("a row of the table"))
+    move |id| {
+        table
+            .as_ref()
+            .is_none_or(|table| *table.get(id).expect("a row of the table"))
+    }
 }
 
 fn text<'a>(value: &'a Value, field: &str) -> &'a str {
-    value[field].as_str().unwrap_or_else(|| unreachable!("{field} is text in {value}"))
+    value[field]
+        .as_str()
+        .unwrap_or_else(|| unreachable!("{field} is text in {value}"))
 }
 
 /// Runs all tasks in one batch and compares every verdict with the truth.
@@ -89,13 +108,21 @@ fn check(world: &World, name: &str, tasks: &[Task]) {
 #[test]
 fn humaneval_verdicts_agree_with_the_truth() {
     const TEST: &str = "data::humaneval_verdicts_agree_with_the_truth";
-    let Some(lines) = lines_of(TEST, "humaneval", "HumanEval.jsonl") else { return };
-    let Some(world) = World::start(TEST) else { return };
+    let Some(lines) = lines_of(TEST, "humaneval", "HumanEval.jsonl") else {
+        return;
+    };
+    let Some(world) = World::start(TEST) else {
+        return;
+    };
     let truth = truth_of("humaneval");
     let mut tasks = Vec::new();
     for task in &lines {
         let id = text(task, "task_id");
-        let code = format!("{}\ncheck({})", text(task, "test"), text(task, "entry_point"));
+        let code = format!(
+            "{}\ncheck({})",
+            text(task, "test"),
+            text(task, "entry_point")
+        );
         let verify = json!({"kind": "asserts", "file": "solution.py", "code": code});
         let line = |id: String, body: &str, argv: Value| {
             let solution = format!("{}{body}", text(task, "prompt"));
@@ -122,14 +149,21 @@ fn humaneval_verdicts_agree_with_the_truth() {
 #[test]
 fn mbpp_verdicts_agree_with_the_truth() {
     const TEST: &str = "data::mbpp_verdicts_agree_with_the_truth";
-    let Some(lines) = lines_of(TEST, "mbpp_sanitized", "sanitized-mbpp.jsonl") else { return };
-    let Some(world) = World::start(TEST) else { return };
+    let Some(lines) = lines_of(TEST, "mbpp_sanitized", "sanitized-mbpp.jsonl") else {
+        return;
+    };
+    let Some(world) = World::start(TEST) else {
+        return;
+    };
     let truth = truth_of("mbpp_sanitized");
     let mut tasks = Vec::new();
     for task in &lines {
         let id = format!("MBPP/{}", task["task_id"]);
         let imports = task["test_imports"].as_array().expect("a list");
-        let imports: Vec<&str> = imports.iter().map(|line| line.as_str().expect("text")).collect();
+        let imports: Vec<&str> = imports
+            .iter()
+            .map(|line| line.as_str().expect("text"))
+            .collect();
         let verify = json!({
             "kind": "asserts", "file": "solution.py", "code": imports.join("\n"),
             "tests": task["test_list"],
@@ -146,29 +180,39 @@ fn mbpp_verdicts_agree_with_the_truth() {
             line: line(id.clone(), honest),
             allowed: if truth(&id) { PASSED } else { NOT_PASSED },
         });
-        tasks.push(Task { line: line(format!("{id}/pass"), &emptied), allowed: NOT_PASSED });
+        tasks.push(Task {
+            line: line(format!("{id}/pass"), &emptied),
+            allowed: NOT_PASSED,
+        });
     }
     check(&world, "mbpp_sanitized", &tasks);
 }
 
 /// Every function at the top of `code` once more, with the body `pass`.
 fn with_empty_bodies(code: &str) -> String {
-    let names = code.lines().filter_map(|line| line.strip_prefix("def ")?.split('(').next());
-    names.map(|name| format!("def {}(*a, **k): pass\n", name.trim())).collect()
+    let names = code
+        .lines()
+        .filter_map(|line| line.strip_prefix("def ")?.split('(').next());
+    names
+        .map(|name| format!("def {}(*a, **k): pass\n", name.trim()))
+        .collect()
 }
 
 /// What a row of `verdicts.jsonl` may expect of a result, by path.
 fn at<'a>(result: &'a Value, path: &str) -> &'a Value {
-    path.split('.').fold(result, |value, name| match name.parse::<usize>() {
-        Ok(index) => &value[index],
-        Err(_no_index) => &value[name],
-    })
+    path.split('.')
+        .fold(result, |value, name| match name.parse::<usize>() {
+            Ok(index) => &value[index],
+            Err(_no_index) => &value[name],
+        })
 }
 
 #[test]
 fn own_tasks_get_the_verdicts_they_deserve() {
     const TEST: &str = "data::own_tasks_get_the_verdicts_they_deserve";
-    let Some(world) = World::start(TEST) else { return };
+    let Some(world) = World::start(TEST) else {
+        return;
+    };
     let rows: Vec<Value> = include_str!("../cases/verdicts.jsonl")
         .lines()
         .map(|line| serde_json::from_str(line).expect("cases are JSON lines"))

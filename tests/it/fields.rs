@@ -89,7 +89,10 @@ const CHECKS: &[(&str, Check)] = &[
 
 /// Which field a refusal names: the field itself, or the one it is part of.
 fn owner(field: &'static str) -> &'static str {
-    let row = CONTROLS.iter().find(|row| row.field == field).expect("a row for each field");
+    let row = CONTROLS
+        .iter()
+        .find(|row| row.field == field)
+        .expect("a row for each field");
     match row.control {
         Control::PartOf(whole) => whole,
         _ => field,
@@ -100,17 +103,31 @@ fn owner(field: &'static str) -> &'static str {
 fn every_field_has_a_check_of_the_kind_its_control_needs() {
     let fields: BTreeSet<&str> = FIELDS.iter().map(|field| field.path).collect();
     let controls: BTreeSet<&str> = CONTROLS.iter().map(|row| row.field).collect();
-    let checks: BTreeMap<&str, &Check> = CHECKS.iter().map(|(field, check)| (*field, check)).collect();
-    assert_eq!(fields, controls, "a field without a control, or a control without a field");
-    assert_eq!(fields, checks.keys().copied().collect(), "a field without a check here");
+    let checks: BTreeMap<&str, &Check> = CHECKS
+        .iter()
+        .map(|(field, check)| (*field, check))
+        .collect();
+    assert_eq!(
+        fields, controls,
+        "a field without a control, or a control without a field"
+    );
+    assert_eq!(
+        fields,
+        checks.keys().copied().collect(),
+        "a field without a check here"
+    );
     for row in CONTROLS {
-        let fits = match (row.control, checks[row.field]) {
-            (Control::Enforced(_), Shows(_) | ShowsAlone(_)) => true,
-            (Control::Partly { .. }, Both(..)) => true,
-            (Control::Missing { .. } | Control::PartOf(_), Refuses(_)) => true,
-            _ => false,
-        };
-        assert!(fits, "{} is {:?}: its check here is of another kind", row.field, row.control);
+        let fits = matches!(
+            (row.control, checks[row.field]),
+            (Control::Enforced(_), Shows(_) | ShowsAlone(_))
+                | (Control::Partly { .. }, Both(..))
+                | (Control::Missing { .. } | Control::PartOf(_), Refuses(_))
+        );
+        assert!(
+            fits,
+            "{} is {:?}: its check here is of another kind",
+            row.field, row.control
+        );
     }
 }
 
@@ -121,7 +138,9 @@ fn write_refused(world: &World) -> Vec<(String, &'static str)> {
     let base = &builtin.get("base").expect("base").source;
     let mut written = Vec::new();
     for (number, (field, check)) in CHECKS.iter().enumerate() {
-        let (Refuses(change) | Both(change, _)) = check else { continue };
+        let (Refuses(change) | Both(change, _)) = check else {
+            continue;
+        };
         let name = format!("refused-{number}");
         let mut document: toml::Table = toml::from_str(base).expect("base is TOML");
         let change: toml::Table = toml::from_str(&change.replace("HEX", HEX)).expect("TOML");
@@ -148,7 +167,9 @@ fn merge(document: &mut toml::Table, change: toml::Table) {
 #[test]
 fn a_field_that_is_not_enforced_refuses_the_run_and_says_so() {
     const TEST: &str = "fields::a_field_that_is_not_enforced_refuses_the_run_and_says_so";
-    let Some(mut world) = World::start(TEST) else { return };
+    let Some(mut world) = World::start(TEST) else {
+        return;
+    };
     let written = write_refused(&world);
     world.stop();
     world.boot();
@@ -156,14 +177,23 @@ fn a_field_that_is_not_enforced_refuses_the_run_and_says_so() {
     let listed = world.wait(client.list_policies()).expect("the policies");
     for (name, field) in &written {
         let owner = owner(field);
-        let summary = listed.iter().find(|policy| policy.name == *name).expect("it is listed");
+        let summary = listed
+            .iter()
+            .find(|policy| policy.name == *name)
+            .expect("it is listed");
         let named = |text: &String| text.starts_with(&format!("{owner} = "));
-        assert!(summary.unenforceable.iter().any(named), "{field}: listed as {summary:?}");
+        assert!(
+            summary.unenforceable.iter().any(named),
+            "{field}: listed as {summary:?}"
+        );
 
         let request = json!({ "policy": name, "argv": ["true"] });
         match world.try_run(&request) {
             Err(ClientError::Refused(answer)) => {
-                assert_eq!(answer.reason, "POLICY_NOT_ENFORCEABLE", "{field}: {answer:?}");
+                assert_eq!(
+                    answer.reason, "POLICY_NOT_ENFORCEABLE",
+                    "{field}: {answer:?}"
+                );
                 assert_eq!(answer.code, "failed_precondition", "{field}: {answer:?}");
                 let table = owner.split('.').next().expect("a table");
                 assert!(answer.message.contains(table), "{field}: {answer:?}");
@@ -171,17 +201,24 @@ fn a_field_that_is_not_enforced_refuses_the_run_and_says_so() {
             other => panic!("{field} is accepted and ignored: {other:?}"),
         }
     }
-    println!("{} values that are not enforced refuse their run", written.len());
+    println!(
+        "{} values that are not enforced refuse their run",
+        written.len()
+    );
 }
 
 #[test]
 fn a_field_that_is_enforced_shows_its_effect() {
     const TEST: &str = "fields::a_field_that_is_enforced_shows_its_effect";
-    let Some(world) = World::start(TEST) else { return };
+    let Some(world) = World::start(TEST) else {
+        return;
+    };
     let mut wrong = Vec::new();
     let mut count = 0;
     for (field, check) in CHECKS {
-        let (Shows(probe) | Both(_, probe)) = check else { continue };
+        let (Shows(probe) | Both(_, probe)) = check else {
+            continue;
+        };
         count += 1;
         // All fields are looked at, whatever one of them says.
         let probed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| probe(&world)));
@@ -189,7 +226,10 @@ fn a_field_that_is_enforced_shows_its_effect() {
             wrong.push(*field);
         }
     }
-    assert!(wrong.is_empty(), "of {count} probed fields these show no effect: {wrong:?}");
+    assert!(
+        wrong.is_empty(),
+        "of {count} probed fields these show no effect: {wrong:?}"
+    );
     println!("{count} fields show their effect");
 }
 
@@ -202,7 +242,9 @@ fn what_a_host_lacks_and_an_audit_that_fails_do_what_the_policy_says() {
     let mut probes: Vec<fn()> = Vec::new();
     for (_, check) in CHECKS {
         if let ShowsAlone(probe) = check
-            && !probes.iter().any(|known| std::ptr::fn_addr_eq(*known, *probe))
+            && !probes
+                .iter()
+                .any(|known| std::ptr::fn_addr_eq(*known, *probe))
         {
             probes.push(*probe);
         }

@@ -27,9 +27,13 @@ struct Random(u64);
 impl Random {
     /// Seeded by `ROLLCAGE_TEST_SEED`, else by the clock.
     fn seeded() -> Self {
-        let given = std::env::var("ROLLCAGE_TEST_SEED").ok().and_then(|text| text.parse().ok());
+        let given = std::env::var("ROLLCAGE_TEST_SEED")
+            .ok()
+            .and_then(|text| text.parse().ok());
         let seed = given.unwrap_or_else(|| {
-            let now = std::time::SystemTime::UNIX_EPOCH.elapsed().expect("a clock");
+            let now = std::time::SystemTime::UNIX_EPOCH
+                .elapsed()
+                .expect("a clock");
             u64::from(now.subsec_nanos()) + now.as_secs()
         });
         println!("ROLLCAGE_TEST_SEED={seed}");
@@ -66,7 +70,10 @@ fn request(round: u64, worker: u64, number: u64) -> Value {
         2 => judged("right", "1"),
         3 => judged("wrong", "2"),
         4 => plain("long", "setsid sleep 60 & sleep 60"),
-        _ => plain("forks", "for i in 1 2 3 4 5; do sleep 60 & done; kill -9 $$"),
+        _ => plain(
+            "forks",
+            "for i in 1 2 3 4 5; do sleep 60 & done; kill -9 $$",
+        ),
     }
 }
 
@@ -75,8 +82,14 @@ fn is_possible(result: &pb::RunResult) -> bool {
     let ending = result.ending.as_ref().expect("an ending");
     let verdict = result.verdict.as_ref().expect("a verdict");
     let kind = result.id.split('-').next().unwrap_or_default();
-    if matches!(ending.kind(), pb::EndingKind::SandboxFailed | pb::EndingKind::Cancelled) {
-        let unscored = matches!(verdict.outcome(), pb::Outcome::InfraError | pb::Outcome::Unjudged);
+    if matches!(
+        ending.kind(),
+        pb::EndingKind::SandboxFailed | pb::EndingKind::Cancelled
+    ) {
+        let unscored = matches!(
+            verdict.outcome(),
+            pb::Outcome::InfraError | pb::Outcome::Unjudged
+        );
         return unscored && verdict.reward.is_none();
     }
     let outcome = verdict.outcome();
@@ -108,12 +121,17 @@ async fn load(client: Client, round: u64, worker: u64) -> Vec<pb::RunResult> {
 fn victim(world: &World, random: &mut Random) -> (&'static str, i32) {
     let family = host::descendants(world.pid());
     let of = |part: &str| {
-        let found = family.iter().find(|process| process.command_line.contains(part));
+        let found = family
+            .iter()
+            .find(|process| process.command_line.contains(part));
         found.map(|process| process.pid)
     };
     match random.below(10) {
         0 | 1 => ("launcher", world.instance().launcher_pid),
-        2 => ("audit writer", of("audit-writer").expect("the audit writer")),
+        2 => (
+            "audit writer",
+            of("audit-writer").expect("the audit writer"),
+        ),
         _ => ("api", world.pid()),
     }
 }
@@ -134,8 +152,14 @@ impl Dead {
         if now.number != self.instance.number {
             left = self.instance.leftovers();
         }
-        let alive = host::processes().into_iter().map(|one| (one.pid, one.command_line));
-        left.extend(alive.filter(|one| self.family.contains(one)).map(|one| format!("{one:?}")));
+        let alive = host::processes()
+            .into_iter()
+            .map(|one| (one.pid, one.command_line));
+        left.extend(
+            alive
+                .filter(|one| self.family.contains(one))
+                .map(|one| format!("{one:?}")),
+        );
         left
     }
 }
@@ -159,14 +183,27 @@ fn round(world: &mut World, number: u64, random: &mut Random) -> (Vec<pb::RunRes
         all.expect("every call ends when the daemon does").concat()
     });
     let instance = world.crashed();
-    println!("round {number}: {name} killed after {} ms, {} results", delay.as_millis(), results.len());
-    (results, Dead { instance, family, told_unavailable: name == "audit writer" })
+    println!(
+        "round {number}: {name} killed after {} ms, {} results",
+        delay.as_millis(),
+        results.len()
+    );
+    (
+        results,
+        Dead {
+            instance,
+            family,
+            told_unavailable: name == "audit writer",
+        },
+    )
 }
 
 #[test]
 fn fifty_kills_leave_nothing_and_no_result_is_invented() {
     const TEST: &str = "kill9::fifty_kills_leave_nothing_and_no_result_is_invented";
-    let Some(mut world) = World::start(TEST) else { return };
+    let Some(mut world) = World::start(TEST) else {
+        return;
+    };
     let mut random = Random::seeded();
     let start = Instant::now();
     let mut results = Vec::new();
@@ -201,11 +238,23 @@ fn is_clean(world: &World, dead: &Dead, number: u64) {
     let (left, waited) = wait::until(DEADLINE, &Vec::<String>::new(), || {
         let own = world.instance();
         let mut left = dead.left(own);
-        left.extend(own.sandbox_groups().iter().map(|group| format!("group {}", group.display())));
-        left.extend(own.leased_processes().iter().map(|process| format!("{process:?}")));
+        left.extend(
+            own.sandbox_groups()
+                .iter()
+                .map(|group| format!("group {}", group.display())),
+        );
+        left.extend(
+            own.leased_processes()
+                .iter()
+                .map(|process| format!("{process:?}")),
+        );
         left
     });
-    assert!(left.is_empty(), "round {number}: left after {waited:?}:\n{}", left.join("\n"));
+    assert!(
+        left.is_empty(),
+        "round {number}: left after {waited:?}:\n{}",
+        left.join("\n")
+    );
 }
 
 /// Every result that was given stands in the log, which holds. Gives how often each id was admitted.
@@ -218,24 +267,37 @@ fn recorded(world: &World, results: &[pb::RunResult]) -> BTreeMap<String, usize>
         .collect();
     for result in results {
         let receipt = result.audit.as_ref().expect("a receipt");
-        let end = ends.get(&receipt.seq).unwrap_or_else(|| panic!("no record of {result:?}"));
+        let end = ends
+            .get(&receipt.seq)
+            .unwrap_or_else(|| panic!("no record of {result:?}"));
         assert_eq!(end["sha256"], json!(receipt.sha256), "{result:?}");
         assert_eq!(end["run_id"], json!(result.run_id));
     }
     let verified = world.cli(&["audit", "verify"]);
     println!("{}", verified.ended(0).stdout().trim_end());
     let mut admitted: BTreeMap<String, usize> = BTreeMap::new();
-    for record in records.iter().filter(|record| record["event"] == "run_admitted") {
-        *admitted.entry(record["data"]["id"].as_str().expect("an id").to_owned()).or_default() += 1;
+    for record in records
+        .iter()
+        .filter(|record| record["event"] == "run_admitted")
+    {
+        *admitted
+            .entry(record["data"]["id"].as_str().expect("an id").to_owned())
+            .or_default() += 1;
     }
     admitted
 }
 
 /// The same keys once more: what a crash met in flight is never run a second time.
 fn again(world: &World, admitted: &BTreeMap<String, usize>, told_unavailable: &BTreeSet<u64>) {
-    assert!(admitted.values().all(|count| *count == 1), "run twice: {admitted:?}");
+    assert!(
+        admitted.values().all(|count| *count == 1),
+        "run twice: {admitted:?}"
+    );
     let numbers = |id: &str| -> Vec<u64> {
-        id.split('-').skip(1).map(|number| number.parse().expect("a number")).collect()
+        id.split('-')
+            .skip(1)
+            .map(|number| number.parse().expect("a number"))
+            .collect()
     };
     let keyed: Vec<&String> = admitted
         .keys()
@@ -251,8 +313,13 @@ fn again(world: &World, admitted: &BTreeMap<String, usize>, told_unavailable: &B
         kinds.insert(outcome.ending.kind().to_owned());
     }
     let after = recorded(world, &[]);
-    let twice: Vec<&String> =
-        after.keys().filter(|id| after.get(*id) != admitted.get(*id)).collect();
+    let twice: Vec<&String> = after
+        .keys()
+        .filter(|id| after.get(*id) != admitted.get(*id))
+        .collect();
     assert!(twice.is_empty(), "run again: {twice:?}");
-    println!("{} keys asked again, none ran again: {kinds:?}", keyed.len());
+    println!(
+        "{} keys asked again, none ran again: {kinds:?}",
+        keyed.len()
+    );
 }

@@ -106,8 +106,14 @@ fn request(number: usize) -> Value {
         20 => (json!(["/no/such/program"]), json!({})),
         // Something is left running when it ends.
         30 => (json!(["sh", "-c", "setsid sleep 60 & exit 3"]), json!({})),
-        40 => (json!(["sh", "-c", "yes | head -c 3000000"]), json!({ "output_bytes_total_max": 65_536, "output_bytes_max": 4_096 })),
-        45 => (json!(["dd", "if=/dev/zero", "of=/tmp/f", "bs=64k"]), json!({ "disk_bytes_max": 1_048_576 })),
+        40 => (
+            json!(["sh", "-c", "yes | head -c 3000000"]),
+            json!({ "output_bytes_total_max": 65_536, "output_bytes_max": 4_096 }),
+        ),
+        45 => (
+            json!(["dd", "if=/dev/zero", "of=/tmp/f", "bs=64k"]),
+            json!({ "disk_bytes_max": 1_048_576 }),
+        ),
         _ => (json!(["/bin/true"]), json!({})),
     };
     json!({ "id": format!("leak-{number}"), "policy": "shell", "argv": argv, "limits": limits })
@@ -116,7 +122,9 @@ fn request(number: usize) -> Value {
 #[test]
 fn a_thousand_runs_leave_nothing() {
     const TEST: &str = "leaks::a_thousand_runs_leave_nothing";
-    let Some(world) = World::start(TEST) else { return };
+    let Some(world) = World::start(TEST) else {
+        return;
+    };
     // What is made once and kept (threads, caches, connections of this test) is made before.
     let warm: Vec<Value> = (0..100).map(request).collect();
     batch::run(&world, &warm);
@@ -131,11 +139,17 @@ fn a_thousand_runs_leave_nothing() {
         let kind = result["ending"]["kind"].as_str().unwrap_or("refused");
         *kinds.entry(kind.to_owned()).or_default() += 1;
     }
-    println!("{RUNS} runs in {took:.1} s ({:.0} a second): {kinds:?}", RUNS as f64 / took);
+    println!(
+        "{RUNS} runs in {took:.1} s ({:.0} a second): {kinds:?}",
+        RUNS as f64 / took
+    );
     for kind in ["wall_time_up", "signalled", "not_started", "output_up"] {
         assert_eq!(kinds.get(kind), Some(&(RUNS / 50)), "{kind}: {kinds:?}");
     }
-    assert!(!kinds.contains_key("sandbox_failed") && !kinds.contains_key("refused"), "{kinds:?}");
+    assert!(
+        !kinds.contains_key("sandbox_failed") && !kinds.contains_key("refused"),
+        "{kinds:?}"
+    );
 
     let (after, waited) = wait::until(DEADLINE, &before, || Held::now(&world));
     assert_eq!(before, after, "still different after {waited:?}");

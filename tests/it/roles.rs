@@ -36,7 +36,12 @@ const MATRIX: [(&str, &[&str]); 19] = [
 ];
 
 /// Users of no account on the host, with one role each, all of tenant `alpha`.
-const ROLES: [(&str, u32); 4] = [("run", 61_001), ("operate", 61_002), ("audit", 61_003), ("admin", 61_004)];
+const ROLES: [(&str, u32); 4] = [
+    ("run", 61_001),
+    ("operate", 61_002),
+    ("audit", 61_003),
+    ("admin", 61_004),
+];
 /// All roles but `admin`, of tenant `beta`.
 const STRANGER: u32 = 61_005;
 /// In no entry of the configuration.
@@ -54,8 +59,20 @@ fn configuration() -> String {
     for (role, uid) in ROLES {
         principal(role, "alpha", &format!("\"{role}\""), uid, "");
     }
-    principal("stranger", "beta", "\"run\", \"operate\", \"audit\"", STRANGER, "");
-    principal("narrow", "beta", "\"run\"", NARROW, "policies = [\"python\"]");
+    principal(
+        "stranger",
+        "beta",
+        "\"run\", \"operate\", \"audit\"",
+        STRANGER,
+        "",
+    );
+    principal(
+        "narrow",
+        "beta",
+        "\"run\"",
+        NARROW,
+        "policies = [\"python\"]",
+    );
     text
 }
 
@@ -65,7 +82,12 @@ fn described_rpcs() -> BTreeSet<String> {
     let files = files.expect("a descriptor set").file;
     let mut rpcs = BTreeSet::new();
     for service in files.iter().flat_map(|file| &file.service) {
-        rpcs.extend(service.method.iter().map(|rpc| format!("{}/{}", service.name(), rpc.name())));
+        rpcs.extend(
+            service
+                .method
+                .iter()
+                .map(|rpc| format!("{}/{}", service.name(), rpc.name())),
+        );
     }
     rpcs
 }
@@ -73,7 +95,11 @@ fn described_rpcs() -> BTreeSet<String> {
 #[test]
 fn the_matrix_names_every_rpc() {
     let named: BTreeSet<String> = MATRIX.iter().map(|(rpc, _)| (*rpc).to_owned()).collect();
-    assert_eq!(described_rpcs(), named, "an rpc without a row, or a row without an rpc");
+    assert_eq!(
+        described_rpcs(),
+        named,
+        "an rpc without a row, or a row without an rpc"
+    );
     let called: BTreeSet<String> = ALL_CALLS.iter().map(|rpc| (*rpc).to_owned()).collect();
     assert_eq!(named, called, "an rpc that no caller here calls");
 }
@@ -84,7 +110,9 @@ fn every_role_may_call_what_its_row_says_and_nothing_else() {
     if as_caller() {
         return;
     }
-    let Some(world) = World::with_config(TEST, &configuration()) else { return };
+    let Some(world) = World::with_config(TEST, &configuration()) else {
+        return;
+    };
     let mut wrong = Vec::new();
     for (role, uid) in ROLES {
         let answers = call_as(TEST, &world, uid, "run-that-is-not");
@@ -98,7 +126,10 @@ fn every_role_may_call_what_its_row_says_and_nothing_else() {
                 code == "permission_denied"
             };
             if !fits {
-                wrong.push(format!("{role} calls {rpc}: {code}, {}", answers.messages[rpc]));
+                wrong.push(format!(
+                    "{role} calls {rpc}: {code}, {}",
+                    answers.messages[rpc]
+                ));
             }
         }
     }
@@ -109,7 +140,11 @@ fn every_role_may_call_what_its_row_says_and_nothing_else() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    println!("{} roles x {} rpcs, and an unknown user, as the matrix says", ROLES.len(), MATRIX.len());
+    println!(
+        "{} roles x {} rpcs, and an unknown user, as the matrix says",
+        ROLES.len(),
+        MATRIX.len()
+    );
 }
 
 fn expected_code(rpc: &str) -> &'static str {
@@ -125,7 +160,9 @@ fn a_run_of_another_tenant_is_not_there() {
     if as_caller() {
         return;
     }
-    let Some(world) = World::with_config(TEST, &configuration()) else { return };
+    let Some(world) = World::with_config(TEST, &configuration()) else {
+        return;
+    };
     let own = call_as(TEST, &world, 61_001, "run-that-is-not");
     let run_id = own.ran.first().expect("a run of its own").clone();
     let listed = |answers: &Answers| answers.listed.contains(&run_id);
@@ -142,7 +179,10 @@ fn a_run_of_another_tenant_is_not_there() {
         assert_eq!(stranger.codes[rpc], "not_found", "{rpc}: {stranger:?}");
         // Nothing tells a run of others from one that never was.
         let (told, none) = (&stranger.messages[rpc], &absent.messages[rpc]);
-        assert_eq!(told.replace(&run_id, "ID"), none.replace("run-that-is-not", "ID"));
+        assert_eq!(
+            told.replace(&run_id, "ID"),
+            none.replace("run-that-is-not", "ID")
+        );
     }
     assert!(!listed(&stranger), "{stranger:?}");
     // The same idempotency key in another tenant is another run.
@@ -151,7 +191,10 @@ fn a_run_of_another_tenant_is_not_there() {
     // The log: an auditor sees its tenant's records, an admin all.
     let auditor = call_as(TEST, &world, 61_003, &run_id);
     let only = |tenant: &str| BTreeSet::from([tenant.to_owned()]);
-    assert_eq!((stranger.tenants, auditor.tenants), (only("beta"), only("alpha")));
+    assert_eq!(
+        (stranger.tenants, auditor.tenants),
+        (only("beta"), only("alpha"))
+    );
     let admin = call_as(TEST, &world, 61_004, &run_id);
     for tenant in ["alpha", "beta"] {
         assert!(admin.tenants.contains(tenant), "{:?}", admin.tenants);
@@ -164,7 +207,9 @@ fn a_principal_uses_its_policies_only() {
     if as_caller() {
         return;
     }
-    let Some(world) = World::with_config(TEST, &configuration()) else { return };
+    let Some(world) = World::with_config(TEST, &configuration()) else {
+        return;
+    };
     // What callers run is under policy `shell`.
     let narrow = call_as(TEST, &world, NARROW, "run-that-is-not");
     assert_eq!(narrow.codes["Runs/Run"], "invalid_argument", "{narrow:?}");

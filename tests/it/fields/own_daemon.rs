@@ -41,7 +41,10 @@ struct Ordinary {
 
 impl Ordinary {
     fn new() -> Self {
-        let folder = tempfile::Builder::new().prefix("rollcage-it-").tempdir().expect("a folder");
+        let folder = tempfile::Builder::new()
+            .prefix("rollcage-it-")
+            .tempdir()
+            .expect("a folder");
         let path = folder.path();
         fs::set_permissions(path, Permissions::from_mode(0o755)).expect("open the folder");
         for name in ["bin", "home", "policies"] {
@@ -80,7 +83,10 @@ impl Ordinary {
         let spoken = speak(&mut command, b"");
         let (stdout, stderr) = (spoken.stdout(), spoken.stderr());
         let result = serde_json::from_str(&stdout);
-        (spoken.code, result.unwrap_or_else(|error| panic!("{error}: {stdout}{stderr}")))
+        (
+            spoken.code,
+            result.unwrap_or_else(|error| panic!("{error}: {stdout}{stderr}")),
+        )
     }
 }
 
@@ -88,7 +94,9 @@ impl Ordinary {
 fn degraded(result: &Value) -> Vec<&str> {
     let rows = result["manifest"].as_array().expect("a manifest");
     let missing = rows.iter().filter(|row| row["status"] == "degraded");
-    missing.map(|row| row["name"].as_str().expect("a name")).collect()
+    missing
+        .map(|row| row["name"].as_str().expect("a name"))
+        .collect()
 }
 
 /// `enforcement.default` and `enforcement.degradable`, where memory, pids and cpu are not to be had.
@@ -96,7 +104,8 @@ pub(super) fn enforcement() {
     let ordinary = Ordinary::new();
     let strict = "name = \"strict\"\nextends = \"base\"\n[enforcement]\ndegradable = []\n";
     ordinary.write("strict.toml", strict);
-    let some = "name = \"some\"\nextends = \"base\"\n[enforcement]\ndegradable = [\"memory\", \"cpu\"]\n";
+    let some =
+        "name = \"some\"\nextends = \"base\"\n[enforcement]\ndegradable = [\"memory\", \"cpu\"]\n";
     ordinary.write("some.toml", some);
     let lenient = [("enforcement", "default = \"degradable\"\ndegradable = []")];
     ordinary.write("policies/lenient.toml", &changed_base("lenient", &lenient));
@@ -105,9 +114,15 @@ pub(super) fn enforcement() {
     for (name, control) in [("strict.toml", "memory"), ("some.toml", "pids")] {
         let (code, result) = ordinary.run(&["--policy-file", &file(name)]);
         assert_eq!(code, Some(125), "{name}: {result}");
-        assert_eq!(result["error"]["reason"], "HOST_CANNOT_ENFORCE", "{name}: {result}");
+        assert_eq!(
+            result["error"]["reason"], "HOST_CANNOT_ENFORCE",
+            "{name}: {result}"
+        );
         let message = result["error"]["message"].as_str().expect("a message");
-        assert!(message.contains(&format!("`{control}`")), "{name}: {message}");
+        assert!(
+            message.contains(&format!("`{control}`")),
+            "{name}: {message}"
+        );
     }
     // What may be missing is missing, and the manifest shows it.
     for policy in ["base", "lenient"] {
@@ -115,7 +130,10 @@ pub(super) fn enforcement() {
         assert_eq!(code, Some(0), "{policy}: {result}");
         let missing = degraded(&result);
         for control in ["memory", "pids", "cpu"] {
-            assert!(missing.contains(&control), "{policy}: {control} is not told: {missing:?}");
+            assert!(
+                missing.contains(&control),
+                "{policy}: {control} is not told: {missing:?}"
+            );
         }
     }
 }
@@ -123,7 +141,9 @@ pub(super) fn enforcement() {
 /// `audit.on_failure`: a result whose record cannot be written is not given, or given as such.
 pub(super) fn audit_on_failure() {
     const TEST: &str = "fields::what_a_host_lacks_and_an_audit_that_fails_do_what_the_policy_says";
-    let Some(mut world) = World::start(TEST) else { return };
+    let Some(mut world) = World::start(TEST) else {
+        return;
+    };
     fs::create_dir_all(world.policies_dir()).expect("the policies folder");
     let lenient = [("audit", "on_failure = \"degrade\"")];
     let path = world.policies_dir().join("lenient.toml");
@@ -131,7 +151,9 @@ pub(super) fn audit_on_failure() {
     world.stop();
     world.boot();
     let family = host::descendants(world.pid());
-    let writer = family.iter().find(|process| process.command_line.contains("audit-writer"));
+    let writer = family
+        .iter()
+        .find(|process| process.command_line.contains("audit-writer"));
     let writer = Pid::from_raw(writer.expect("the audit writer").pid);
     let client = world.client();
     let denying = message(&under("", &["sleep", "60"]));
@@ -155,7 +177,11 @@ pub(super) fn audit_on_failure() {
         other => panic!("deny: a result without its record: {other:?}"),
     }
     let result = given.expect("degrade: a result");
-    let row = result.manifest.iter().find(|row| row.name == "audit").expect("a row about it");
+    let row = result
+        .manifest
+        .iter()
+        .find(|row| row.name == "audit")
+        .expect("a row about it");
     assert_eq!(row.status(), pb::ControlStatus::Degraded, "{row:?}");
     // The daemon does not go on without a log.
     let dead = world.crashed();

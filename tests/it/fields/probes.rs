@@ -24,7 +24,11 @@ fn python(world: &World, change: &str, code: &str) -> Outcome {
 fn words(world: &World, change: &str, code: &str) -> Vec<String> {
     let outcome = python(world, change, code);
     outcome.exited(0);
-    outcome.stdout().split_whitespace().map(str::to_owned).collect()
+    outcome
+        .stdout()
+        .split_whitespace()
+        .map(str::to_owned)
+        .collect()
 }
 
 #[track_caller]
@@ -38,14 +42,19 @@ fn refusal(world: &World, request: &Value) -> (String, String) {
 fn summary(world: &World, name: &str) -> pb::PolicySummary {
     let client = world.client();
     let all = world.wait(client.list_policies()).expect("the policies");
-    all.into_iter().find(|policy| policy.name == name).expect("it is listed")
+    all.into_iter()
+        .find(|policy| policy.name == name)
+        .expect("it is listed")
 }
 
 pub(super) fn name(world: &World) {
     let outcome = world.run(&under("", &["true"]));
     let records = world.cli(&["audit", "query", "--run", &outcome.result.run_id]);
     let records = records.ended(0).stdout();
-    assert!(records.contains("\"policy\":{\"name\":\"probe\""), "{records}");
+    assert!(
+        records.contains("\"policy\":{\"name\":\"probe\""),
+        "{records}"
+    );
     let document = "name = \"Not A Name\"\nextends = \"base\"";
     let request = json!({ "policy_document": document, "argv": ["true"] });
     let (reason, message) = refusal(world, &request);
@@ -57,7 +66,10 @@ pub(super) fn description(world: &World) {
     let python = &builtin.get("python").expect("python").policy;
     assert_eq!(summary(world, "python").description, python.description);
     let shown = world.cli(&["policy", "list"]);
-    assert!(shown.ended(0).stdout().contains("Python programs"), "{shown:?}");
+    assert!(
+        shown.ended(0).stdout().contains("Python programs"),
+        "{shown:?}"
+    );
 }
 
 pub(super) fn extends(world: &World) {
@@ -74,7 +86,10 @@ const EAT: &str = "import mmap\nkept = b'x' * (200 << 20)\nprint(len(kept))";
 pub(super) fn default_wall_ms(world: &World) {
     let change = "[defaults]\nwall_ms = 700\ncpu_ms = 100";
     let outcome = world.run(&under(change, &["sleep", "30"]));
-    assert!(matches!(outcome.ending, Ending::WallTimeUp { limit_ms: 700, .. }), "{outcome:?}");
+    assert!(
+        matches!(outcome.ending, Ending::WallTimeUp { limit_ms: 700, .. }),
+        "{outcome:?}"
+    );
     // Only a default: a request may ask for more.
     let mut asked = under(change, &["sleep", "1"]);
     asked["limits"] = json!({ "wall_ms_max": 20_000 });
@@ -83,7 +98,10 @@ pub(super) fn default_wall_ms(world: &World) {
 
 pub(super) fn default_cpu_ms(world: &World) {
     let outcome = python(world, "[defaults]\nwall_ms = 20_000\ncpu_ms = 300", SPIN);
-    assert!(matches!(outcome.ending, Ending::CpuTimeUp { limit_ms: 300, .. }), "{outcome:?}");
+    assert!(
+        matches!(outcome.ending, Ending::CpuTimeUp { limit_ms: 300, .. }),
+        "{outcome:?}"
+    );
 }
 
 pub(super) fn default_memory_bytes(world: &World) {
@@ -104,23 +122,35 @@ fn is_memory_up(outcome: &Outcome) {
 pub(super) fn wall_ms_max(world: &World) {
     let change = "[defaults]\nwall_ms = 600\ncpu_ms = 100\n[limits]\nwall_ms_max = 600";
     let outcome = world.run(&under(change, &["sleep", "30"]));
-    assert!(matches!(outcome.ending, Ending::WallTimeUp { limit_ms: 600, .. }), "{outcome:?}");
+    assert!(
+        matches!(outcome.ending, Ending::WallTimeUp { limit_ms: 600, .. }),
+        "{outcome:?}"
+    );
     let mut asked = under(change, &["true"]);
     asked["limits"] = json!({ "wall_ms_max": 601 });
     let (reason, message) = refusal(world, &asked);
-    assert!(reason == "LIMIT_OUT_OF_RANGE" && message.contains("601"), "{message}");
+    assert!(
+        reason == "LIMIT_OUT_OF_RANGE" && message.contains("601"),
+        "{message}"
+    );
 }
 
 pub(super) fn cpu_ms_max(world: &World) {
     let change = "[defaults]\ncpu_ms = 300\n[limits]\ncpu_ms_max = 300";
     let outcome = python(world, change, SPIN);
-    assert!(matches!(outcome.ending, Ending::CpuTimeUp { limit_ms: 300, .. }), "{outcome:?}");
+    assert!(
+        matches!(outcome.ending, Ending::CpuTimeUp { limit_ms: 300, .. }),
+        "{outcome:?}"
+    );
     // Of all processes together: four that use 150 ms each are one too many.
     let code = "import os, time\nfor _ in range(4):\n    if os.fork() == 0:\n        \
                 while time.process_time() < 0.15: pass\n        os._exit(0)\n\
                 for _ in range(4): os.wait()\nprint('done')";
     let outcome = python(world, change, code);
-    assert!(matches!(outcome.ending, Ending::CpuTimeUp { limit_ms: 300, .. }), "{outcome:?}");
+    assert!(
+        matches!(outcome.ending, Ending::CpuTimeUp { limit_ms: 300, .. }),
+        "{outcome:?}"
+    );
 }
 
 pub(super) fn cpu_millicores_max(world: &World) {
@@ -131,7 +161,11 @@ pub(super) fn cpu_millicores_max(world: &World) {
     // 300 ms of a tenth of a core take about 3 s, less what the first period lets through.
     let took: f64 = outcome.stdout().trim().parse().expect("seconds");
     assert!(took > 1.5, "300 ms of CPU time took {took} s");
-    assert!(outcome.usage().cpu_throttled_ms > 1_000, "{:?}", outcome.usage());
+    assert!(
+        outcome.usage().cpu_throttled_ms > 1_000,
+        "{:?}",
+        outcome.usage()
+    );
 }
 
 pub(super) fn memory_bytes_max(world: &World) {
@@ -176,16 +210,26 @@ pub(super) fn output_bytes_max(world: &World) {
     let code = "import sys\nsys.stdout.write('x' * 10_000)\nsys.stderr.write('y' * 5_000)";
     let outcome = python(world, "[limits]\noutput_bytes_max = \"4 KiB\"", code);
     outcome.exited(0);
-    assert_eq!((outcome.result.stdout.len(), outcome.result.stderr.len()), (4_096, 4_096));
+    assert_eq!(
+        (outcome.result.stdout.len(), outcome.result.stderr.len()),
+        (4_096, 4_096)
+    );
     let dropped = outcome.result.dropped_bytes.expect("dropped bytes");
-    assert_eq!((dropped.stdout, dropped.stderr), (10_000 - 4_096, 5_000 - 4_096));
+    assert_eq!(
+        (dropped.stdout, dropped.stderr),
+        (10_000 - 4_096, 5_000 - 4_096)
+    );
 }
 
 pub(super) fn output_bytes_total_max(world: &World) {
     let change = "[limits]\noutput_bytes_max = \"4 KiB\"\noutput_bytes_total_max = \"64 KiB\"";
     let outcome = python(world, change, "import sys\nsys.stdout.write('x' * 60_000)");
     outcome.exited(0);
-    let outcome = python(world, change, "import sys\nwhile True: sys.stdout.write('x' * 60_000)");
+    let outcome = python(
+        world,
+        change,
+        "import sys\nwhile True: sys.stdout.write('x' * 60_000)",
+    );
     let cap = 64 << 10;
     assert!(
         matches!(outcome.ending, Ending::OutputUp { cap_bytes, .. } if cap_bytes == cap),
@@ -198,7 +242,11 @@ pub(super) fn open_files_max(world: &World) {
                 kept.append(os.open('/dev/null', 0))\nexcept OSError as e: error = e.errno\n\
                 print(max(kept), error)";
     assert_eq!(words(world, "", code)[1], "0");
-    assert_eq!(words(world, "[limits]\nopen_files_max = 32", code), ["31", "24"], "EMFILE");
+    assert_eq!(
+        words(world, "[limits]\nopen_files_max = 32", code),
+        ["31", "24"],
+        "EMFILE"
+    );
 }
 
 /// Prints the error number of an act, or 0.
@@ -218,10 +266,16 @@ pub(super) fn write(world: &World) {
         let code = errno_of(&format!("open({place:?}, 'w').write('x')"));
         assert_eq!(words(world, "", &code), ["0"]);
         let narrowed = words(world, "[files]\nwrite = [\"/workspace\"]", &code);
-        assert!(["13", "30"].contains(&&*narrowed[0]), "{place}: {narrowed:?}, not EACCES or EROFS");
+        assert!(
+            ["13", "30"].contains(&&*narrowed[0]),
+            "{place}: {narrowed:?}, not EACCES or EROFS"
+        );
     }
     let code = errno_of("open('/workspace/f', 'w').write('x')");
-    assert_eq!(words(world, "[files]\nwrite = [\"/workspace\"]", &code), ["0"]);
+    assert_eq!(
+        words(world, "[files]\nwrite = [\"/workspace\"]", &code),
+        ["0"]
+    );
 }
 
 pub(super) fn execute(world: &World) {
@@ -241,13 +295,21 @@ pub(super) fn writable_noexec(world: &World) {
              os.posix_spawn('{place}/t', ['t'], {{}})"
         ));
         assert_eq!(words(world, "", &code), ["0"], "{place}");
-        assert_eq!(words(world, "[files]\nwritable_noexec = true", &code), ["13"], "{place}");
+        assert_eq!(
+            words(world, "[files]\nwritable_noexec = true", &code),
+            ["13"],
+            "{place}"
+        );
         let map = errno_of(&format!(
             "import mmap; f = open('{place}/m', 'wb+'); f.write(bytes(4096)); f.flush(); \
              mmap.mmap(f.fileno(), 4096, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_EXEC)"
         ));
         assert_eq!(words(world, "", &map), ["0"], "{place}");
-        assert_eq!(words(world, "[files]\nwritable_noexec = true", &map), ["1"], "{place}: EPERM");
+        assert_eq!(
+            words(world, "[files]\nwritable_noexec = true", &map),
+            ["1"],
+            "{place}: EPERM"
+        );
     }
 }
 
@@ -274,7 +336,10 @@ pub(super) fn deny_action(world: &World) {
     let Ending::SyscallDenied { syscall, .. } = &outcome.ending else {
         panic!("{outcome:?}");
     };
-    assert_eq!((syscall.as_str(), outcome.stdout().as_str()), ("ptrace", ""));
+    assert_eq!(
+        (syscall.as_str(), outcome.stdout().as_str()),
+        ("ptrace", "")
+    );
 }
 
 pub(super) fn network_mode(world: &World) {
@@ -288,7 +353,10 @@ pub(super) fn network_mode(world: &World) {
     let sealed = "[network]\nmode = \"sealed\"";
     for code in [&loopback, &outside] {
         let refused = words(world, sealed, code);
-        assert!(["1", "13", "97"].contains(&&*refused[0]), "sealed: {refused:?}");
+        assert!(
+            ["1", "13", "97"].contains(&&*refused[0]),
+            "sealed: {refused:?}"
+        );
     }
 }
 
@@ -296,7 +364,10 @@ pub(super) fn run_as(world: &World) {
     let code = "import os\nstatus = open('/proc/self/status').read()\n\
                 caps = [l.split()[1] for l in status.splitlines() if l.startswith('Cap')]\n\
                 print(os.getuid() != 0, os.getgid() != 0, set(caps))";
-    assert_eq!(words(world, "[process]\nrun_as = \"user\"", code), ["True", "True", "{'0000000000000000'}"]);
+    assert_eq!(
+        words(world, "[process]\nrun_as = \"user\"", code),
+        ["True", "True", "{'0000000000000000'}"]
+    );
 }
 
 pub(super) fn shared_reward(world: &World) {
@@ -307,7 +378,10 @@ pub(super) fn shared_reward(world: &World) {
         "verify": { "kind": "asserts", "file": "s.py", "code": "assert f() == 1", "isolation": "shared" },
     });
     let (reason, message) = refusal(world, &request);
-    assert!(reason == "VERIFY_INVALID" && message.contains("isolation"), "{message}");
+    assert!(
+        reason == "VERIFY_INVALID" && message.contains("isolation"),
+        "{message}"
+    );
     request["verify"]["isolation"] = json!("separate");
     let outcome = world.run(&request);
     let verdict = outcome.result.verdict.as_ref().expect("a verdict");

@@ -83,7 +83,9 @@ pub(super) fn call_as(test: &str, world: &World, uid: u32, run_id: &str) -> Answ
         .stdin(Stdio::null());
     let spoken = speak(&mut command, b"");
     let (stdout, stderr) = (spoken.stdout(), spoken.stderr());
-    let line = stdout.lines().find_map(|line| Some(line.split_once(MARK)?.1));
+    let line = stdout
+        .lines()
+        .find_map(|line| Some(line.split_once(MARK)?.1));
     let line = line.unwrap_or_else(|| panic!("uid {uid}: no answers\n{stdout}\n{stderr}"));
     let answers: Value = serde_json::from_str(line).expect("answers are JSON");
     let texts = |value: &Value| -> Vec<String> {
@@ -109,9 +111,14 @@ pub(super) fn as_caller() -> bool {
     let mut part = || parts.next().expect("uid:socket:run id").to_owned();
     let (uid, socket, run_id) = (part(), part(), part());
     give_up_root(uid.parse().expect("a uid"));
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
     let answers = runtime.expect("a runtime").block_on(async {
-        let mut caller = Caller { channel: connect(socket).await, answers: Answers::default() };
+        let mut caller = Caller {
+            channel: connect(socket).await,
+            answers: Answers::default(),
+        };
         caller.call_all(&run_id).await;
         caller.answers
     });
@@ -124,7 +131,9 @@ pub(super) fn as_caller() -> bool {
 }
 
 fn give_up_root(uid: u32) {
-    let group = Group::from_name(GROUP).expect("read the groups").expect("the group");
+    let group = Group::from_name(GROUP)
+        .expect("read the groups")
+        .expect("the group");
     setgroups(&[]).expect("drop the groups");
     setresgid(group.gid, group.gid, group.gid).expect("become the group");
     let uid = Uid::from_raw(uid);
@@ -143,7 +152,10 @@ async fn connect(socket: String) -> Channel {
         }
     });
     let endpoint = tonic::transport::Endpoint::from_static("http://rollcage");
-    endpoint.connect_with_connector(connector).await.expect("the group may connect")
+    endpoint
+        .connect_with_connector(connector)
+        .await
+        .expect("the group may connect")
 }
 
 struct Caller {
@@ -154,25 +166,42 @@ struct Caller {
 impl Caller {
     async fn call_all(&mut self, run_id: &str) {
         self.call_runs(run_id).await;
-        let base = || Some(pb::PolicyRef {
-            policy: Some(pb::policy_ref::Policy::Name("shell".to_owned())),
-        });
+        let base = || {
+            Some(pb::PolicyRef {
+                policy: Some(pb::policy_ref::Policy::Name("shell".to_owned())),
+            })
+        };
         let list: Option<pb::ListPoliciesReply> =
             self.call("Policies/List", pb::ListPoliciesRequest {}).await;
-        let names = list.unwrap_or_default().policies.into_iter().map(|policy| policy.name);
+        let names = list
+            .unwrap_or_default()
+            .policies
+            .into_iter()
+            .map(|policy| policy.name);
         self.answers.policies.extend(names);
-        let get = pb::GetPolicyRequest { name: "shell".to_owned() };
-        self.call::<_, pb::PolicyDocument>("Policies/Get", get).await;
+        let get = pb::GetPolicyRequest {
+            name: "shell".to_owned(),
+        };
+        self.call::<_, pb::PolicyDocument>("Policies/Get", get)
+            .await;
         let lint = pb::LintPolicyRequest { policy: base() };
-        self.call::<_, pb::LintPolicyReply>("Policies/Lint", lint).await;
+        self.call::<_, pb::LintPolicyReply>("Policies/Lint", lint)
+            .await;
         let explain = pb::ExplainPolicyRequest { policy: base() };
-        self.call::<_, pb::ExplainPolicyReply>("Policies/Explain", explain).await;
-        let diff = pb::DiffPoliciesRequest { before: base(), after: base() };
-        self.call::<_, pb::DiffPoliciesReply>("Policies/Diff", diff).await;
+        self.call::<_, pb::ExplainPolicyReply>("Policies/Explain", explain)
+            .await;
+        let diff = pb::DiffPoliciesRequest {
+            before: base(),
+            after: base(),
+        };
+        self.call::<_, pb::DiffPoliciesReply>("Policies/Diff", diff)
+            .await;
         self.call_audit().await;
         let ask = pb::CapabilitiesRequest {};
-        self.call::<_, pb::CapabilitiesReply>("Node/Capabilities", ask).await;
-        self.call::<_, pb::StatusReply>("Node/Status", pb::StatusRequest {}).await;
+        self.call::<_, pb::CapabilitiesReply>("Node/Capabilities", ask)
+            .await;
+        self.call::<_, pb::StatusReply>("Node/Status", pb::StatusRequest {})
+            .await;
     }
 
     async fn call_runs(&mut self, run_id: &str) {
@@ -187,29 +216,49 @@ impl Caller {
         let submitted: Option<pb::SubmitReply> = self.call("Runs/Submit", run("")).await;
         self.answers.ran.extend(submitted.map(|reply| reply.run_id));
         let run_id = run_id.to_owned();
-        let fetch = pb::FetchRequest { run_id: run_id.clone(), wait_ms: 0 };
+        let fetch = pb::FetchRequest {
+            run_id: run_id.clone(),
+            wait_ms: 0,
+        };
         self.call::<_, pb::FetchReply>("Runs/Fetch", fetch).await;
-        let cancel = pb::CancelRequest { run_id: run_id.clone() };
+        let cancel = pb::CancelRequest {
+            run_id: run_id.clone(),
+        };
         self.call::<_, pb::CancelReply>("Runs/Cancel", cancel).await;
-        self.call::<_, pb::RunRecord>("Runs/Get", pb::GetRunRequest { run_id }).await;
-        let list = pb::ListRunsRequest { page_size: 1_000, ..Default::default() };
+        self.call::<_, pb::RunRecord>("Runs/Get", pb::GetRunRequest { run_id })
+            .await;
+        let list = pb::ListRunsRequest {
+            page_size: 1_000,
+            ..Default::default()
+        };
         let list: Option<pb::ListRunsReply> = self.call("Runs/List", list).await;
-        let listed = list.unwrap_or_default().runs.into_iter().map(|run| run.run_id);
+        let listed = list
+            .unwrap_or_default()
+            .runs
+            .into_iter()
+            .map(|run| run.run_id);
         self.answers.listed.extend(listed);
     }
 
     async fn call_audit(&mut self) {
         let query = pb::AuditQueryRequest::default();
-        for record in self.call_all_of::<_, pb::AuditRecord>("Audit/Query", query).await {
+        for record in self
+            .call_all_of::<_, pb::AuditRecord>("Audit/Query", query)
+            .await
+        {
             let line: Value = serde_json::from_str(&record.line).expect("a record is JSON");
-            self.answers.tenants.extend(line["tenant"].as_str().map(str::to_owned));
+            self.answers
+                .tenants
+                .extend(line["tenant"].as_str().map(str::to_owned));
         }
         let tail = pb::AuditTailRequest { from_seq: None };
         self.call::<_, pb::AuditRecord>("Audit/Tail", tail).await;
         let verify = pb::AuditVerifyRequest {};
-        self.call::<_, pb::AuditVerifyReply>("Audit/Verify", verify).await;
+        self.call::<_, pb::AuditVerifyReply>("Audit/Verify", verify)
+            .await;
         let checkpoint = pb::AuditCheckpointRequest {};
-        self.call::<_, pb::AuditCheckpointReply>("Audit/Checkpoint", checkpoint).await;
+        self.call::<_, pb::AuditCheckpointReply>("Audit/Checkpoint", checkpoint)
+            .await;
     }
 
     /// Calls an rpc and gives its first answer.
@@ -229,14 +278,17 @@ impl Caller {
         R: Message + Default + Send + Sync + 'static,
     {
         let mut answers = Vec::new();
-        let called = tokio::time::timeout(ANSWER_MAX, self.stream(rpc, request, &mut answers)).await;
+        let called =
+            tokio::time::timeout(ANSWER_MAX, self.stream(rpc, request, &mut answers)).await;
         let status = match called.unwrap_or_else(|_late| panic!("{rpc} is not answered")) {
             Ok(()) => Status::ok(""),
             Err(status) => status,
         };
         let code = sandbox_client::error::code_name(status.code()).to_owned();
         self.answers.codes.insert(rpc.to_owned(), code);
-        self.answers.messages.insert(rpc.to_owned(), status.message().to_owned());
+        self.answers
+            .messages
+            .insert(rpc.to_owned(), status.message().to_owned());
         answers
     }
 
