@@ -52,6 +52,7 @@ class Names:
 
     def __init__(self):
         self.loaded, self.bound, self.in_classes = set(), set(), set()
+        self.imported = set()
 
     def walk(self, node, in_class=False):
         kind = type(node).__name__
@@ -66,6 +67,10 @@ class Names:
             self.bound.add(node.name)
         elif kind == "arg":
             self.bound.add(node.arg)
+        elif kind == "ImportFrom":
+            self.imported.add(node.module)
+        elif kind == "Import":
+            self.imported.update(alias.name for alias in node.names)
         elif kind == "alias":
             self.bound.add((node.asname or node.name).partition(".")[0])
         elif kind == "ExceptHandler" and node.name:
@@ -78,12 +83,14 @@ class Names:
                     self.walk(child, in_class)
 
 
-def shadowed_builtins(names, builtin_names, entry_points):
+def shadowed_builtins(names, builtin_names, entry_points, stem):
     """Built-in names that mean the solution's own: only those the author names, or, if the test
     code takes nothing else from the solution, those that it must be about."""
     if entry_points:
         return frozenset(entry_points)
     free = names.loaded - names.bound
+    if "solution" in names.imported or stem in names.imported:
+        return frozenset()
     if any(name not in builtin_names for name in free):
         return frozenset()
     return SHADOWABLE & free
@@ -99,7 +106,16 @@ def make_judge():
 
         judges = True
 
+        def handed_over(self, target):
+            """Whether the test gave it away: not a module, type or value that the frame names."""
+            number = self.export_numbers.get(id(target))
+            if number is None or self.exports[number][0] is not target:
+                return False
+            return not isinstance(target, type) or type not in target.__mro__
+
         def perform(self, action, target, name, args, kwargs):
+            if not self.handed_over(target):
+                raise AttributeError("the test did not hand this over")
             if action == "get":
                 return self.public(target, name)
             if action == "set":
@@ -244,13 +260,13 @@ class Run:
 
     def namespace(self, names, provided):
         builtin_names = frozenset(vars(sys.modules["builtins"]))
-        shadowed = shadowed_builtins(names, builtin_names, self.task["entry_points"])
+        stem = self.task["file"].rpartition("/")[2].rpartition(".")[0]
+        shadowed = shadowed_builtins(names, builtin_names, self.task["entry_points"], stem)
         space = make_namespace(self.peer, provided, builtin_names, shadowed)
         # Class bodies look names up past `__missing__`.
         for name in (names.in_classes & provided) - names.bound - builtin_names:
             space[name] = self.peer.request("name", None, name)
         module = make_module(self.peer, provided)
-        stem = self.task["file"].rpartition("/")[2].rpartition(".")[0]
         for name in ("solution", stem):
             if name == "solution" or not importable(name):
                 sys.modules[name] = module

@@ -11,7 +11,12 @@ class Proxy:
     __slots__ = ("_rc_peer", "_rc_id", "_rc_class", "_rc_count", "__weakref__")
 
     def __getattr__(self, name):
-        return self._rc_peer.request("get", self, name)
+        peer = self._rc_peer
+        if peer.judges and name.startswith("__array"):
+            # numpy takes an address of the judge's memory from such an attribute.
+            raise AttributeError(name)
+        value = peer.request("get", self, name)
+        return stopping(value) if peer.judges and name in STOPPING else value
 
     def __setattr__(self, name, value):
         self._rc_peer.request("set", self, name, value)
@@ -35,6 +40,18 @@ class Proxy:
             pass
 
 
+# Methods by which an iterator says that it is over.
+STOPPING = ("__next__", "send", "throw")
+
+
+def stopping(method):
+    """A method of an iterator of the solution, taken out of it."""
+    if not isinstance(method, Proxy):
+        return method
+    return lambda *args, **kwargs: method._rc_peer.request(
+        "call", method, "", args, kwargs, may_stop=True)
+
+
 def remote_special(name):
     expected = RETURNS.get(name)
     is_operator = name in COMPARE or name in BINARY
@@ -45,7 +62,7 @@ def remote_special(name):
             decided = judges_operator(self, name, args)
             if decided is not None:
                 return decided
-        value = peer.request("op", self, name, args, kwargs)
+        value = peer.request("op", self, name, args, kwargs, may_stop=name == "__next__")
         if expected is not None and type(value) is not expected:
             raise peer.refuse("%s of the solution's %s gave no %s"
                               % (name, type(self).__name__, expected.__name__))
@@ -206,7 +223,7 @@ class Peer:
 
     # Requests.
 
-    def request(self, action, target, name="", args=(), kwargs=None):
+    def request(self, action, target, name="", args=(), kwargs=None, may_stop=False):
         if not self.judges and (get_ident() != self.thread or getpid() != self.pid):
             raise RuntimeError("an object of the test can only be used in the thread that was called")
         with self.lock:
@@ -225,10 +242,10 @@ class Peer:
             while True:
                 frame = self.receive()
                 if frame[0] != 81:
-                    return self.answer(frame, encoder.objects)
+                    return self.answer(frame, encoder.objects, may_stop)
                 self.serve(frame)
 
-    def answer(self, frame, objects):
+    def answer(self, frame, objects, may_stop):
         try:
             decoder = Decoder(self, frame, objects)
             ok, value, changes = decoder.get()
@@ -246,6 +263,10 @@ class Peer:
             raise self.refuse(value)
         if not isinstance(value, BaseException):
             raise self.lose("it raised what is no exception")
+        if self.judges and isinstance(value, StopIteration) and not may_stop:
+            # It would end a loop of the test, whose checks then do not happen.
+            value = RuntimeError("it raised StopIteration where it is no iterator")
+            value._rc_remote = True
         raise value
 
     def serve(self, frame):

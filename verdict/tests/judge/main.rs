@@ -9,6 +9,7 @@
 mod datasets;
 mod driver;
 mod hacks;
+mod reaching;
 mod values;
 
 use std::collections::BTreeMap;
