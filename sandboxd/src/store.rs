@@ -106,7 +106,8 @@ enum Operation {
     Finish {
         tenant: String,
         record: Box<v1::RunRecord>,
-        done: Option<oneshot::Sender<Result<(), StoreError>>>,
+        durable: bool,
+        done: oneshot::Sender<Result<(), StoreError>>,
     },
     Forget {
         tenant: String,
@@ -161,10 +162,11 @@ impl Store {
         answer.await.map_err(|_closed| StoreError::Closed)?
     }
 
-    /// Stores a run's result. With `durable` it returns when the result is on disk; else at once.
+    /// Stores a run's result. With `durable` it is on disk when this returns; else it can be read
+    /// from then on, and reaches the disk with the next durable write or an orderly end.
     ///
     /// # Errors
-    /// It cannot be written (only told with `durable`; else logged).
+    /// It cannot be written.
     pub async fn finish(
         &self,
         tenant: &str,
@@ -172,17 +174,13 @@ impl Store {
         durable: bool,
     ) -> Result<(), StoreError> {
         let (done, answer) = oneshot::channel();
-        let done = durable.then_some(done);
-        let tenant = tenant.to_owned();
         self.send(Operation::Finish {
-            tenant,
+            tenant: tenant.to_owned(),
             record: Box::new(record),
+            durable,
             done,
         })?;
-        if durable {
-            return answer.await.map_err(|_closed| StoreError::Closed)?;
-        }
-        Ok(())
+        answer.await.map_err(|_closed| StoreError::Closed)?
     }
 
     /// Takes back a run that did not take place, so that its key can be used again.
@@ -277,7 +275,10 @@ type Answer = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
 
 fn write_batch(tables: &Tables, batch: Vec<Operation>) {
     let mut answers: Vec<Answer> = Vec::new();
-    let written = tables.write(|writing| {
+    let lazy =
+        |operation: &Operation| matches!(operation, Operation::Finish { durable: false, .. });
+    let durable = !batch.iter().all(lazy);
+    let written = tables.write(durable, |writing| {
         for operation in batch {
             if let Some(answer) = write_one(writing, operation) {
                 answers.push(answer);
@@ -310,24 +311,12 @@ fn write_one(writing: &mut Writing<'_>, operation: Operation) -> Option<Answer> 
             tenant,
             record,
             done,
+            ..
         } => {
             let finished = writing.finish(&tenant, &record);
-            match done {
-                Some(done) => Some(Box::new(move |committed| {
-                    deliver(done, committed.and(finished));
-                })),
-                None => {
-                    if let Err(error) = finished {
-                        let run_id = record.run_id.as_str();
-                        tracing::error!(
-                            run_id,
-                            error = &error as &dyn std::error::Error,
-                            "store result"
-                        );
-                    }
-                    None
-                }
-            }
+            Some(Box::new(move |committed| {
+                deliver(done, committed.and(finished));
+            }))
         }
         Operation::Forget {
             tenant,

@@ -95,15 +95,20 @@ async fn serve(
             return record_end(inner, request, outcomes, None).await;
         }
     };
-    let unrecorded = record_admitted(inner, request, &ids, queue_ms).await?;
     let outside = Outside {
         events,
         cancel,
         deadline,
         release: CancellationToken::new(),
     };
-    let outcomes = carry_out(inner, request, &plan, &ids, (outside, queue_ms)).await;
+    // The first records are sent before the launcher is asked and are durable before the last one
+    // is: the sync of the one overlaps the run. If they cannot be written there is no result.
+    let (recorded, outcomes) = tokio::join!(
+        record_admitted(inner, request, &ids, queue_ms),
+        carry_out(inner, request, &plan, &ids, (outside, queue_ms)),
+    );
     drop(places);
+    let unrecorded = recorded?;
     if outcomes.ran.facts.refused {
         return Err(launcher_refused(&outcomes.ran));
     }

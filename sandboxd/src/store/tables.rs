@@ -86,14 +86,16 @@ impl Tables {
             bytes: AtomicU64::new(0),
         };
         // Also makes the tables, so that reads find them.
-        let bytes = tables.write(|writing| writing.count_bytes())?;
+        let bytes = tables.write(true, |writing| writing.count_bytes())?;
         tables.bytes.store(bytes, Ordering::Relaxed);
         Ok(tables)
     }
 
-    /// Runs `change` in one durable transaction.
+    /// Runs `change` in one transaction. Without `durable` it is not waited for on disk: the sync
+    /// would compete with the audit log's, which every reply waits for.
     pub(super) fn write<T>(
         &self,
+        durable: bool,
         change: impl FnOnce(&mut Writing<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         let mut transaction = self
@@ -101,7 +103,11 @@ impl Tables {
             .begin_write()
             .map_err(database("begin to write results"))?;
         transaction
-            .set_durability(Durability::Immediate)
+            .set_durability(if durable {
+                Durability::Immediate
+            } else {
+                Durability::None
+            })
             .map_err(database("begin to write results"))?;
         let changed = {
             let open = "open tables of results";
@@ -122,7 +128,7 @@ impl Tables {
 
     /// Gives runs that were active when the daemon died their result; tells how many.
     pub(super) fn end_lost_runs(&self, now_unix_ms: u64) -> Result<usize, StoreError> {
-        self.write(|writing| {
+        self.write(true, |writing| {
             let read = "read active runs";
             let mut lost = Vec::new();
             for entry in writing.active.iter().map_err(database(read))? {

@@ -116,7 +116,10 @@ impl RunTask {
     async fn keep(&self, record: &Result<v1::RunRecord, ApiError>) -> Result<(), ApiError> {
         let (tenant, run_id) = (self.run.tenant.as_str(), self.run.record.run_id.as_str());
         let kept = match record {
-            Ok(record) => self.inner.store.finish(tenant, record.clone(), true).await,
+            Ok(record) => {
+                let store = &self.inner.store;
+                store.finish(tenant, record.clone(), self.durable).await
+            }
             Err(_refused) if self.durable => self.inner.store.forget(tenant, run_id).await,
             Err(_refused) => Ok(()),
         };
