@@ -70,6 +70,8 @@ pub struct Arrival {
     pub rpc: &'static str,
     /// Whether it goes on without its caller.
     pub detached: bool,
+    /// How long it waits while its principal has as many runs as it may; then it is refused.
+    pub quota_wait: Duration,
 }
 
 /// What a desk is made of.
@@ -256,7 +258,11 @@ impl Desk {
             cancel: cancel.clone(),
             result: receiver.clone(),
         };
-        if !self.inner.active.insert(run.clone(), session.runs_max) {
+        let active = &self.inner.active;
+        if !active
+            .insert_in_time(&run, session.runs_max, arrival.quota_wait)
+            .await
+        {
             return Err(over_quota(session));
         }
         let durable = key.is_some() || arrival.detached;

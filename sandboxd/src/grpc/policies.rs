@@ -98,7 +98,11 @@ impl Policies for PoliciesService {
         let set = self.desk.policies();
         let ready = ready(request.into_inner().policy, "policy", &session, &set)?;
         Ok(Response::new(v1::ExplainPolicyReply {
-            text: policies::explain(&ready.policy),
+            text: format!(
+                "{}\n{}",
+                policies::explain(&ready.policy).trim_end(),
+                confinement_in_order()
+            ),
             policy_sha256: ready.sha256,
         }))
     }
@@ -137,6 +141,18 @@ impl Policies for PoliciesService {
             changes,
         }))
     }
+}
+
+/// The steps that a program is confined by, as they are taken.
+fn confinement_in_order() -> String {
+    let steps = confine::sequence::explain();
+    let width = steps.iter().map(|(name, ..)| name.len()).max().unwrap_or(0);
+    let mut text =
+        "\nSteps of confinement, in order; a step that fails starts no program\n".to_owned();
+    for (name, _layer, why) in steps {
+        text.push_str(&format!("  {name:width$}  {why}\n"));
+    }
+    text
 }
 
 fn summary(ready: &Ready) -> v1::PolicySummary {

@@ -62,6 +62,7 @@ impl RunsService {
         let arrival = Arrival {
             rpc: rpc.rule().name,
             detached: rpc == Rpc::RunsSubmit,
+            quota_wait: Duration::ZERO,
         };
         self.desk.accept(message, &session, arrival, events).await
     }

@@ -57,7 +57,11 @@ async fn audit_service(state_dir: &std::path::Path) -> AuditService {
 /// All services, told that every caller is `session`; without one, nobody is known.
 async fn serve(house: &House, session: Option<Session>) -> Channel {
     let folder = house._folder.path();
-    let audit = audit_service(folder).await;
+    // Each has a log of its own: two audit processes never write one.
+    let socket = folder.join(format!("{}.sock", crate::run_id::new(0).expect("id")));
+    let state_dir = socket.with_extension("state");
+    std::fs::create_dir(&state_dir).expect("state folder");
+    let audit = audit_service(&state_dir).await;
     let facts = NodeFacts {
         host: confine::host::inspect(),
         image_sha256: String::new(),
@@ -96,7 +100,6 @@ async fn serve(house: &House, session: Option<Session>) -> Channel {
             stubs::node_server::NodeServer::new(node),
             identify,
         ));
-    let socket = folder.join(format!("{}.sock", crate::run_id::new(0).expect("id")));
     let listener = tokio::net::UnixListener::bind(&socket).expect("bind");
     tokio::spawn(router.serve_with_incoming(UnixListenerStream::new(listener)));
     let connect = tower::service_fn(move |_uri| {
@@ -249,6 +252,28 @@ async fn a_batch_has_a_bounded_number_of_items_in_flight() {
         count += 1;
     }
     assert_eq!(count, 20);
+}
+
+#[tokio::test]
+async fn an_item_over_quota_waits_for_a_place() {
+    let house = house();
+    // Two runs at once, as in `session`; three calls that each want more.
+    let channel = serve(&house, Some(session("red"))).await;
+    let mut calls = Vec::new();
+    for call in ["x", "y", "z"] {
+        let items = (0..4).map(|number| item(&format!("{call}{number}")));
+        calls.push(batch(channel.clone(), items.collect()).await);
+    }
+    until("as many as may run", || house.desk.active_len() == 2).await;
+    house.go.send_replace(true);
+    for results in &mut calls {
+        let mut count = 0;
+        while let Some(result) = results.message().await.expect("result") {
+            assert!(result.error.is_none(), "{:?}", result.error);
+            count += 1;
+        }
+        assert_eq!(count, 4);
+    }
 }
 
 #[tokio::test]

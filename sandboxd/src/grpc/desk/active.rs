@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use proto::v1;
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
+use tokio::time::{Instant, timeout_at};
 
 use super::Outcome;
 use crate::run::cancel::Cancel;
@@ -54,6 +56,8 @@ struct State {
 #[derive(Debug, Default)]
 pub(super) struct Active {
     state: Mutex<State>,
+    /// Told when a run has gone.
+    gone: Notify,
 }
 
 impl Active {
@@ -62,7 +66,7 @@ impl Active {
     }
 
     /// Puts a run in, unless its principal has `most` already.
-    pub(super) fn insert(&self, run: ActiveRun, most: Option<u32>) -> bool {
+    fn insert(&self, run: ActiveRun, most: Option<u32>) -> bool {
         let mut state = self.state();
         let count = state
             .by_principal
@@ -76,7 +80,33 @@ impl Active {
         true
     }
 
+    /// The same, waiting for at most `patience` until its principal has fewer.
+    pub(super) async fn insert_in_time(
+        &self,
+        run: &ActiveRun,
+        most: Option<u32>,
+        patience: Duration,
+    ) -> bool {
+        let until = Instant::now() + patience;
+        loop {
+            // Made before the attempt, so that a run that goes meanwhile is not missed.
+            let mut gone = std::pin::pin!(self.gone.notified());
+            gone.as_mut().enable();
+            if self.insert(run.clone(), most) {
+                return true;
+            }
+            if timeout_at(until, gone).await.is_err() {
+                return false;
+            }
+        }
+    }
+
     pub(super) fn remove(&self, run_id: &str) {
+        self.forget(run_id);
+        self.gone.notify_waiters();
+    }
+
+    fn forget(&self, run_id: &str) {
         let mut state = self.state();
         let Some(run) = state.runs.remove(run_id) else {
             return;

@@ -22,10 +22,12 @@ use crate::store::{Listing, Retention, Store};
 const RUN: Arrival = Arrival {
     rpc: "Run",
     detached: false,
+    quota_wait: Duration::ZERO,
 };
 const SUBMIT: Arrival = Arrival {
     rpc: "Submit",
     detached: true,
+    quota_wait: Duration::ZERO,
 };
 
 /// A runner whose runs end when told, or when cancelled; `argv[0]` "busy" is refused.

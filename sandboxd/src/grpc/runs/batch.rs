@@ -6,6 +6,7 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use proto::v1;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
@@ -16,6 +17,10 @@ use super::Replies;
 use crate::grpc::auth::{Rpc, Session};
 use crate::grpc::desk::{Arrival, Desk};
 use crate::grpc::status::{ApiError, shorten};
+
+/// How long an item waits for other calls of its principal to leave it a place: longer than the
+/// longest run of a shipped policy. An item that was read cannot be offered again by its sender.
+const QUOTA_WAIT_MAX: Duration = Duration::from_secs(600);
 
 type Sender = mpsc::Sender<Result<v1::RunResult, Status>>;
 
@@ -36,6 +41,9 @@ impl Batch {
         trace: String,
         in_flight_max: usize,
     ) -> Self {
+        // More items than the principal may have runs would only wait here.
+        let runs_max = session.runs_max.map_or(in_flight_max, |most| most as usize);
+        let in_flight_max = in_flight_max.min(runs_max.max(1));
         Self {
             desk,
             session,
@@ -115,6 +123,7 @@ async fn run_one(
     let arrival = Arrival {
         rpc: Rpc::RunsRunBatch.rule().name,
         detached: false,
+        quota_wait: QUOTA_WAIT_MAX,
     };
     desk.accept(message, session, arrival, None)
         .await?
