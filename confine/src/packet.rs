@@ -118,6 +118,7 @@ pub fn receive<T: DeserializeOwned>(
     if nonblocking {
         flags |= MsgFlags::MSG_DONTWAIT;
     }
+    let mut was_reset = false;
     let (length, fds, truncated) = loop {
         let mut iov = [IoSliceMut::new(&mut buffer)];
         match recvmsg::<UnixAddr>(socket.as_raw_fd(), &mut iov, Some(&mut control), flags) {
@@ -134,6 +135,8 @@ pub fn receive<T: DeserializeOwned>(
                 break (message.bytes, fds, message.flags.intersects(cut));
             }
             Err(Errno::EINTR) => {}
+            // Told once by a peer that ended with frames of ours unread; its own last ones follow.
+            Err(Errno::ECONNRESET) if !was_reset => was_reset = true,
             Err(Errno::ECONNRESET) => return Ok(None),
             Err(errno) => {
                 return Err(PacketError::Os {

@@ -68,7 +68,13 @@ impl PacketSocket {
         buffer: &mut [u8],
     ) -> Result<Option<T>, PacketError> {
         // Without a control buffer the kernel drops descriptors; TRUNC gives the true length.
-        let receive = || match recv(self.socket.as_raw_fd(), buffer, MsgFlags::MSG_TRUNC) {
+        let mut receive_once = || recv(self.socket.as_raw_fd(), buffer, MsgFlags::MSG_TRUNC);
+        // A peer that ends with frames of ours unread leaves one ECONNRESET, before its own last
+        // frames, which are read all the same.
+        let receive = || match receive_once().or_else(|errno| match errno {
+            Errno::ECONNRESET => receive_once(),
+            other => Err(other),
+        }) {
             Ok(length) => Ok(length),
             Err(Errno::ECONNRESET) => Ok(0),
             Err(errno) => Err(PacketError::Os {
