@@ -39,6 +39,21 @@ impl CgroupLayout {
             Self::None => false,
         }
     }
+
+    /// Which controllers it offers, in words.
+    pub fn in_words(&self) -> String {
+        match self {
+            Self::V2 { controllers } => format!("v2: {}", controllers.join(" ")),
+            Self::V1 {
+                controllers,
+                unified,
+            } => {
+                let beside = if *unified { ", beside v2" } else { "" };
+                format!("v1: {}{beside}", controllers.join(" "))
+            }
+            Self::None => "none that we may write to".to_owned(),
+        }
+    }
 }
 
 /// One feature with what it is for.
@@ -251,7 +266,7 @@ fn features(facts: &HostFacts, root: bool) -> Vec<Feature> {
         row(
             "cgroup_memory",
             cgroup("memory"),
-            format!("{:?}", facts.cgroups),
+            facts.cgroups.in_words(),
             "hard memory limit and the true cause of an out-of-memory death",
             "root, or a user session with Delegate=memory",
         ),
