@@ -19,13 +19,13 @@ use confine::wire::{FromLauncher, SandboxToken, ToLauncher};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
-use crate::ServeArgs;
 use crate::attest::{Attestor, warn};
 use crate::ceilings::{self, Ceilings};
 use crate::cgroup::Groups;
 use crate::forker::{CloneReply, CloneRequest, Forker};
 use crate::image::{self, Image};
 use crate::instance::Instance;
+use crate::options::ServeArgs;
 use setup::{memory_bytes_total, missing_controls, own_mounts, seal_init, set_cloexec};
 use slot::{Slot, State};
 

@@ -18,7 +18,7 @@ mod tests;
 
 use std::sync::LazyLock;
 
-use prost_reflect::{DescriptorPool, MessageDescriptor};
+use prost_reflect::{DescriptorError, DescriptorPool, MessageDescriptor};
 use serde_json::Value;
 
 pub use names::nearest;
@@ -151,9 +151,8 @@ fn schema_error(message: &str, problem: &dyn std::fmt::Display) -> JsonError {
 }
 
 fn descriptor(name: &str) -> Result<MessageDescriptor, JsonError> {
-    static POOL: LazyLock<Result<DescriptorPool, String>> = LazyLock::new(|| {
-        DescriptorPool::decode(crate::FILE_DESCRIPTOR_SET).map_err(|error| error.to_string())
-    });
+    static POOL: LazyLock<Result<DescriptorPool, DescriptorError>> =
+        LazyLock::new(|| DescriptorPool::decode(crate::FILE_DESCRIPTOR_SET));
     POOL.as_ref()
         .map_err(|error| schema_error(name, error))?
         .get_message_by_name(name)

@@ -290,10 +290,7 @@ fn extra_paths(root: &Path, config: &HostImageConfig) -> Result<Vec<String>, Roo
     }
     let mut shown: Vec<String> = Vec::new();
     for path in paths {
-        check_extra(root, &path).map_err(|reason| RootfsError::ExtraPath {
-            path: path.clone(),
-            reason,
-        })?;
+        check_extra(root, &path)?;
         let covered = Path::new(&path).starts_with("/usr")
             || shown
                 .iter()
@@ -305,50 +302,61 @@ fn extra_paths(root: &Path, config: &HostImageConfig) -> Result<Vec<String>, Roo
     Ok(shown)
 }
 
-/// Why a path may not be shown, in words for the operator.
-fn check_extra(root: &Path, written: &str) -> Result<(), String> {
+/// Refuses a path that may not be shown.
+fn check_extra(root: &Path, written: &str) -> Result<(), RootfsError> {
+    let refuse = |reason: String| RootfsError::ExtraPath {
+        path: written.to_owned(),
+        reason,
+    };
     let path = Path::new(written);
     if !path.is_absolute() || normalize(path).to_str() != Some(written) {
-        return Err("which is not an absolute path in its shortest form".to_owned());
+        return Err(refuse(
+            "which is not an absolute path in its shortest form".to_owned(),
+        ));
     }
     if CLOSED_TREES.iter().any(|tree| path.starts_with(tree)) {
-        return Err("which is in a tree that sandboxes never see".to_owned());
+        return Err(refuse(
+            "which is in a tree that sandboxes never see".to_owned(),
+        ));
     }
     let is_home = path.parent() == Some(Path::new("/home"));
     if is_home || CLOSED_TOPS.contains(&written) {
-        return Err("which holds more than programs; name the folder of the toolchain".to_owned());
+        return Err(refuse(
+            "which holds more than programs; name the folder of the toolchain".to_owned(),
+        ));
     }
     let names = path
         .components()
         .filter_map(|component| component.as_os_str().to_str());
     if let Some(name) = names.into_iter().find(|name| CLOSED_NAMES.contains(name)) {
-        return Err(format!("which is in {name}, where credentials are kept"));
+        return Err(refuse(format!(
+            "which is in {name}, where credentials are kept"
+        )));
     }
     let on_disk = root.join(written.trim_start_matches('/'));
-    let real =
-        fs::canonicalize(&on_disk).map_err(|error| format!("which cannot be found: {error}"))?;
+    let real = fs::canonicalize(&on_disk)
+        .map_err(|error| refuse(format!("which cannot be found: {error}")))?;
     let real_root =
-        fs::canonicalize(root).map_err(|error| format!("whose root is lost: {error}"))?;
+        fs::canonicalize(root).map_err(|error| refuse(format!("whose root is lost: {error}")))?;
     let inside = Path::new("/").join(real.strip_prefix(&real_root).unwrap_or(&real));
     if inside != path {
-        return Err(format!(
-            "which leads over a link; write {}",
-            inside.display()
-        ));
+        let inside = inside.display();
+        return Err(refuse(format!("which leads over a link; write {inside}")));
     }
-    let metadata = fs::metadata(&real).map_err(|error| format!("which cannot be read: {error}"))?;
+    let metadata =
+        fs::metadata(&real).map_err(|error| refuse(format!("which cannot be read: {error}")))?;
     if !metadata.is_dir() {
-        return Err("which is not a directory".to_owned());
+        return Err(refuse("which is not a directory".to_owned()));
     }
     match metadata.mode() {
-        mode if mode & 0o005 != 0o005 => Err(format!(
+        mode if mode & 0o005 != 0o005 => Err(refuse(format!(
             "which others cannot read (mode {:o}); chmod o+rx it",
             mode & 0o7777
-        )),
-        mode if mode & 0o002 != 0 => Err(format!(
+        ))),
+        mode if mode & 0o002 != 0 => Err(refuse(format!(
             "which everyone can write (mode {:o}); chmod o-w it",
             mode & 0o7777
-        )),
+        ))),
         _ => Ok(()),
     }
 }

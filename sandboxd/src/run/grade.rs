@@ -108,13 +108,10 @@ pub(super) async fn by_asserts(
     let prepared = Prepared::new(inner, request, spec).await;
     let prepared = match prepared {
         Ok(prepared) => prepared,
-        Err(reason) => {
+        Err(fault) => {
             let mut solution = Ran::never();
-            solution.facts.fault = Some(SandboxFault {
-                step: "judge".to_owned(),
-                reason: reason.clone(),
-            });
-            let verdict = Verdict::new(Outcome::InfraError, reason);
+            let verdict = Verdict::new(Outcome::InfraError, fault.reason.clone());
+            solution.facts.fault = Some(fault);
             return Judged { solution, verdict };
         }
     };
@@ -171,10 +168,18 @@ struct Prepared {
 }
 
 impl Prepared {
-    async fn new(inner: &Inner, request: &Request, spec: &AssertsSpec) -> Result<Self, String> {
+    async fn new(
+        inner: &Inner,
+        request: &Request,
+        spec: &AssertsSpec,
+    ) -> Result<Self, SandboxFault> {
+        let fault = |reason| SandboxFault {
+            step: "judge".to_owned(),
+            reason,
+        };
         let mut random = [0; 16];
         getrandom::fill(&mut random)
-            .map_err(|error| format!("no random bytes for a nonce: {error}"))?;
+            .map_err(|error| fault(format!("no random bytes for a nonce: {error}")))?;
         let nonce = hex::encode(random);
         let judge = &inner.judge;
         let mut judge_limits = judge.limits;
@@ -184,7 +189,7 @@ impl Prepared {
             .saturating_add(JUDGE_WALL_EXTRA_MS);
         judge_limits.wall_ms_max = judge_limits.wall_ms_max.max(wall_ms);
         let judge_plan = plan_for(&judge.policy, &judge_limits, "", inner.link.host())
-            .map_err(|error| format!("the judge's sandbox cannot be had: {error}"))?;
+            .map_err(|error| fault(format!("the judge's sandbox cannot be had: {error}")))?;
         let mut plan = plan_asserts(spec, &contents(&request.files), &nonce);
         if let Some(cache) = harness_cache::compiled(inner, &judge_plan).await {
             plan = plan.with_cache(&cache);
