@@ -55,7 +55,7 @@ struct Cli {
     #[command(flatten)]
     connection: ConnectionOptions,
     /// Print one JSON document (or one a line) on stdout instead of text for people.
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = None::<&str>)]
     json: bool,
     #[command(subcommand)]
     command: Command,

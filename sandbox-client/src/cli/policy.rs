@@ -155,17 +155,24 @@ async fn diff(context: &Context, before: &str, after: &str) -> Result<u8, Failur
     } else {
         for change in &reply.changes {
             terminal.line(&format!(
-                "{}\n  {}\n  {}",
+                "{}{}\n  {}\n  {}",
                 terminal.paint(Color::Bold, &change.field),
+                direction(change),
                 terminal.paint(Color::Red, &format!("- {}", change.before)),
                 terminal.paint(Color::Green, &format!("+ {}", change.after))
             ))?;
         }
-        if !reply.text.is_empty() {
-            terminal.line(reply.text.trim_end())?;
-        }
     }
     Ok(0)
+}
+
+/// Which way a change goes, where it has a direction.
+fn direction(change: &pb::PolicyChange) -> &'static str {
+    match change.direction() {
+        pb::ChangeDirection::Narrower => " (narrower)",
+        pb::ChangeDirection::Wider => " (WIDER)",
+        pb::ChangeDirection::Other | pb::ChangeDirection::Unspecified => "",
+    }
 }
 
 /// What looks like a file is one; everything else is a name.

@@ -112,6 +112,23 @@ impl RunArgs {
             .is_some_and(|word| word == "--");
     }
 
+    /// What stands where FILE should and begins with a dash is an option that we do not have: the
+    /// parser takes everything from there on as the program's.
+    fn refuse_unknown_option(&self) -> Result<(), Failure> {
+        let first = self.words.first().map(|word| word.to_string_lossy());
+        match first {
+            Some(word) if !self.is_command && word.len() > 1 && word.starts_with('-') => {
+                Err(Failure::Usage {
+                    message: format!(
+                        "{word}: no such option of `run`; see rollcage run --help. A file of this \
+                         name is ./{word}"
+                    ),
+                })
+            }
+            _ => Ok(()),
+        }
+    }
+
     #[cfg(test)]
     pub(crate) fn shown(&self) -> (bool, String) {
         let words: Vec<_> = self
@@ -125,6 +142,7 @@ impl RunArgs {
 
 /// Does it.
 pub(crate) async fn run(context: &Context, args: &RunArgs) -> Result<u8, Failure> {
+    args.refuse_unknown_option()?;
     let request = request::build(args)?;
     let mut signals = Signals::take()?;
     let mut attempt = 0;

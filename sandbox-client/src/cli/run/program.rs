@@ -19,13 +19,21 @@ pub(super) struct Launch {
 // the script, so that no name can say anything to it. The program lies in /tmp, out of the way of
 // the files in /workspace.
 macro_rules! compiled {
-    ($compiler:literal) => {
+    ($compiler:literal, $options:literal) => {
         &[
             "sh",
             "-c",
             concat!(
-                "source=$1; shift; ",
+                "command -v ",
                 $compiler,
+                " >/dev/null || { echo 'rollcage: ",
+                $compiler,
+                " is not in the image or not on its PATH: install it below /usr, or see \
+                 host_image.extra_read_paths and --env PATH=...' >&2; exit 127; }; \
+                 source=$1; shift; ",
+                $compiler,
+                " ",
+                $options,
                 " && exec /tmp/program \"$@\""
             ),
             "sh",
@@ -46,26 +54,29 @@ const LANGUAGES: &[(&str, &[&str])] = &[
     ("pl", &["perl"]),
     ("php", &["php"]),
     // `go run` would turn every exit code into 1.
-    ("go", compiled!("go build -o /tmp/program \"$source\"")),
+    ("go", compiled!("go", "build -o /tmp/program \"$source\"")),
     (
         "rs",
-        compiled!("rustc --edition 2021 -O --crate-name program -o /tmp/program \"$source\""),
+        compiled!(
+            "rustc",
+            "--edition 2021 -O --crate-name program -o /tmp/program \"$source\""
+        ),
     ),
     (
         "c",
-        compiled!("gcc -O2 -o /tmp/program \"$source\" -lm -pthread"),
+        compiled!("gcc", "-O2 -o /tmp/program \"$source\" -lm -pthread"),
     ),
     (
         "cc",
-        compiled!("g++ -O2 -o /tmp/program \"$source\" -pthread"),
+        compiled!("g++", "-O2 -o /tmp/program \"$source\" -pthread"),
     ),
     (
         "cpp",
-        compiled!("g++ -O2 -o /tmp/program \"$source\" -pthread"),
+        compiled!("g++", "-O2 -o /tmp/program \"$source\" -pthread"),
     ),
     (
         "cxx",
-        compiled!("g++ -O2 -o /tmp/program \"$source\" -pthread"),
+        compiled!("g++", "-O2 -o /tmp/program \"$source\" -pthread"),
     ),
 ];
 
