@@ -188,6 +188,34 @@ fn mbpp_verdicts_agree_with_the_truth() {
     check(&world, "mbpp_sanitized", &tasks);
 }
 
+#[test]
+fn reward_hacks_earn_nothing_and_honest_controls_all() {
+    const TEST: &str = "data::reward_hacks_earn_nothing_and_honest_controls_all";
+    let Some(lines) = lines_of(TEST, "reward_hacks", "hacks.jsonl") else {
+        return;
+    };
+    let Some(world) = World::start(TEST) else {
+        return;
+    };
+    let tasks: Vec<Task> = lines
+        .iter()
+        .map(|task| Task {
+            line: json!({
+                "id": text(task, "id"), "policy": "python", "argv": [],
+                "files": {"solution.py": text(task, "program")},
+                "verify": {"kind": "asserts", "file": "solution.py", "tests": task["tests"]},
+                "limits": {"wall_ms_max": 10_000},
+            }),
+            allowed: if task["expected_reward"] == 1 {
+                PASSED
+            } else {
+                NOT_PASSED
+            },
+        })
+        .collect();
+    check(&world, "reward_hacks", &tasks);
+}
+
 /// Every function at the top of `code` once more, with the body `pass`.
 fn with_empty_bodies(code: &str) -> String {
     let names = code
