@@ -347,21 +347,14 @@ fn a_killed_launcher_leaves_nothing_to_the_next() {
     let Some(mut next) = Launched::start(test, &[]) else {
         return;
     };
-    assert_eq!(
-        next.instance().number,
-        before.number,
-        "the lowest free number is taken again"
-    );
-    assert!(
-        next.instance().sandbox_groups().is_empty(),
-        "{:?}",
-        next.instance().sandbox_groups()
-    );
-    assert!(
-        next.instance().leased_processes().is_empty(),
-        "{:?}",
-        next.instance().leased_processes()
-    );
+    // It has swept the number, and taken it unless another launcher of this host was faster.
+    let left = if next.instance().number == before.number {
+        (before.sandbox_groups(), before.leased_processes())
+    } else {
+        assert_eq!(before.leftovers_at_end(), Vec::<String>::new());
+        Default::default()
+    };
+    assert_eq!(left, (Vec::new(), Vec::new()));
     let plan = next.plan();
     assert_eq!(next.run("s1", plan, &["echo", "again"]), "again\n");
     next.end();

@@ -229,5 +229,5 @@ fn a_cpu_rate_holds_back_and_is_told() {
     let usage = outcome.usage();
     // 300 ms at a fifth of a CPU take at least a second.
     assert!(usage.wall_ms > 1_000, "{usage:?}");
-    assert!(usage.cpu_throttled_ms > 300, "{usage:?}");
+    assert!(usage.cpu_throttled_ms > 100, "{usage:?}");
 }
