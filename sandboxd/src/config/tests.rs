@@ -134,7 +134,7 @@ fn values_are_checked() {
 
 #[test]
 fn the_example_names_every_key_and_is_valid() {
-    let example = include_str!("../../sandboxd.example.toml");
+    let example = include_str!("../../../deploy/sandboxd.toml");
     let active: Vec<&str> = example
         .lines()
         .filter_map(|line| line.strip_prefix("#> "))
