@@ -2,34 +2,36 @@
 //! is a subject; `world` boots a private daemon and proves that nothing is left of it.
 
 #[cfg(test)]
+mod audit;
+#[cfg(test)]
 mod bad_input;
+#[cfg(test)]
+mod batch;
 #[cfg(test)]
 mod boundary;
 #[cfg(test)]
 mod cli;
 #[cfg(test)]
+mod data;
+#[cfg(test)]
 mod endings;
 #[cfg(test)]
 mod escape;
 #[cfg(test)]
-mod host;
-#[cfg(test)]
-mod skips;
-#[cfg(test)]
-mod world;
-#[cfg(test)]
-mod batch;
-#[cfg(test)]
-mod data;
-#[cfg(test)]
 mod fields;
 #[cfg(test)]
-mod roles;
+mod host;
 #[cfg(test)]
-mod audit;
+mod kill9;
 #[cfg(test)]
 mod leaks;
 #[cfg(test)]
+mod roles;
+#[cfg(test)]
+mod skips;
+#[cfg(test)]
+mod tls;
+#[cfg(test)]
 mod wait;
 #[cfg(test)]
-mod kill9;
+mod world;
