@@ -1,18 +1,21 @@
 //! Writing and reading the payload's files, done by children that are the payload's user and sit
 //! in its cgroups: whatever a path leads to, it cannot reach more than the payload itself.
 
+use std::ffi::OsStr;
 use std::io::{Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use nix::dir::{Dir, Type};
 use nix::errno::Errno;
 use nix::fcntl::{OFlag, OpenHow, ResolveFlag, openat2};
 use nix::sys::stat::{Mode as FileMode, fchmod, mkdirat};
 
 use super::child::ChildFrame;
 use crate::packet;
+use crate::steps::StepError;
 use crate::steps::command::{self, Command};
 use crate::wire::{Archive, ArchiveFile, CollectProblem, CollectSpec, CollectedFile};
 
@@ -41,21 +44,47 @@ fn open_folder(path: &str) -> Result<OwnedFd, Errno> {
 
 /// Body of the child that writes files. Its exit code is 0 if it could tell how it went.
 pub(super) fn stage(mut command: Command, archive: OwnedFd, report: BorrowedFd<'_>) -> i32 {
-    let frame = match command::become_payload(&mut command) {
-        Ok(()) => write_all(archive, &command.boot.host_path(WORKSPACE)),
-        Err(error) => ChildFrame::StageFailed {
-            path: String::new(),
-            errno: error.errno as i32,
-        },
+    let (frame, kept) = match settle(&mut command, report, vec![archive]) {
+        Ok((own, mut rest)) => {
+            let folder = command.boot.host_path(WORKSPACE);
+            let frame = match rest.pop() {
+                Some(archive) => write_all(archive, &folder),
+                None => failed("", Errno::EBADF),
+            };
+            (frame, Some(own))
+        }
+        Err(error) => (failed("", error.errno), None),
     };
+    let report = kept.as_ref().map_or(report, AsFd::as_fd);
     i32::from(packet::send(report, &frame, &[]).is_err())
 }
 
-fn write_all(archive: OwnedFd, folder: &str) -> ChildFrame {
-    let failed = |path: &str, errno: Errno| ChildFrame::StageFailed {
+/// Becomes the payload with nothing but a report socket and `fds`.
+fn settle(
+    command: &mut Command,
+    report: BorrowedFd<'_>,
+    mut fds: Vec<OwnedFd>,
+) -> Result<(OwnedFd, Vec<OwnedFd>), StepError> {
+    let copy = report
+        .try_clone_to_owned()
+        .map_err(StepError::io("copy the report socket"))?;
+    fds.push(copy);
+    let mut kept = command::become_payload(command, fds)?;
+    let own = kept.pop().ok_or(StepError {
+        doing: "keep the report socket".into(),
+        errno: Errno::EBADF,
+    })?;
+    Ok((own, kept))
+}
+
+fn failed(path: &str, errno: Errno) -> ChildFrame {
+    ChildFrame::StageFailed {
         path: path.to_owned(),
         errno: errno as i32,
-    };
+    }
+}
+
+fn write_all(archive: OwnedFd, folder: &str) -> ChildFrame {
     let archive: Archive = match packet::unseal(archive) {
         Ok(archive) => archive,
         Err(error) => return failed("", error.errno()),
@@ -85,13 +114,20 @@ fn write_one(root: &OwnedFd, file: &ArchiveFile) -> Result<(), Errno> {
     if file.path.is_empty() || !plain {
         return Err(Errno::EINVAL);
     }
-    let mut made = PathBuf::new();
+    let mut made = None;
     for parent in path.parent().into_iter().flat_map(Path::components) {
-        made.push(parent);
-        match mkdirat(root, &made, FileMode::from_bits_truncate(0o755)) {
+        let above = made.as_ref().unwrap_or(root);
+        match mkdirat(
+            above,
+            parent.as_os_str(),
+            FileMode::from_bits_truncate(0o755),
+        ) {
             Ok(()) | Err(Errno::EEXIST) => {}
             Err(errno) => return Err(errno),
         }
+        // By descriptor: a link in the middle of a path would be followed.
+        let folder = OFlag::O_PATH | OFlag::O_DIRECTORY;
+        made = Some(openat2(above, parent.as_os_str(), beneath(folder, 0))?);
     }
     let flags = OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_TRUNC | OFlag::O_NOFOLLOW;
     let fd = openat2(root, path, beneath(flags, 0o600))?;
@@ -108,25 +144,43 @@ pub(super) fn collect(
     pipe: OwnedFd,
     report: BorrowedFd<'_>,
 ) -> i32 {
+    let nothing = |reason: String| ChildFrame::Collected {
+        files: 0,
+        problems: vec![CollectProblem {
+            path: String::new(),
+            reason,
+        }],
+    };
+    let (frame, kept) = match settle(&mut command, report, vec![spec, pipe]) {
+        Ok((own, mut rest)) => {
+            let folder = command.boot.host_path(WORKSPACE);
+            let frame = match (rest.pop(), rest.pop()) {
+                (Some(pipe), Some(spec)) => match packet::unseal::<CollectSpec>(spec) {
+                    Ok(spec) => read_all(&spec, pipe, &folder),
+                    Err(error) => nothing(error.to_string()),
+                },
+                _ => nothing("descriptors are missing".to_owned()),
+            };
+            (frame, Some(own))
+        }
+        Err(error) => (nothing(error.to_string()), None),
+    };
+    let report = kept.as_ref().map_or(report, AsFd::as_fd);
+    i32::from(packet::send(report, &frame, &[]).is_err())
+}
+
+fn read_all(spec: &CollectSpec, pipe: OwnedFd, folder: &str) -> ChildFrame {
     let mut collector = Collector {
         pipe: pipe.into(),
         files: 0,
         bytes: 0,
         problems: Vec::new(),
     };
-    match command::become_payload(&mut command) {
-        Ok(()) => match packet::unseal::<CollectSpec>(spec) {
-            Ok(spec) => collector.run(&spec, &command.boot.host_path(WORKSPACE)),
-            Err(error) => collector.problem("", &error.to_string()),
-        },
-        Err(error) => collector.problem("", &error.to_string()),
-    }
-    let frame = ChildFrame::Collected {
+    collector.run(spec, folder);
+    ChildFrame::Collected {
         files: collector.files,
-        problems: collector.problems.split_off(0),
-    };
-    drop(collector);
-    i32::from(packet::send(report, &frame, &[]).is_err())
+        problems: collector.problems,
+    }
 }
 
 /// Problems told one by one; a program can make any number of unreadable files.
@@ -176,7 +230,7 @@ impl Collector {
         };
         for pattern in &spec.patterns {
             if pattern.contains(['*', '?']) {
-                let found = matches_below(Path::new(folder), pattern);
+                let found = matches_below(&root, pattern);
                 if found.is_empty() {
                     self.problem(pattern, "matches no file");
                 }
@@ -248,29 +302,37 @@ impl Collector {
 }
 
 /// Relative paths of regular files below `root` that match, in sorted order.
-fn matches_below(root: &Path, pattern: &str) -> Vec<PathBuf> {
+fn matches_below(root: &OwnedFd, pattern: &str) -> Vec<PathBuf> {
     let parts: Vec<&str> = pattern.split('/').filter(|part| !part.is_empty()).collect();
     let mut found = Vec::new();
     let mut folders = vec![PathBuf::new()];
     let mut seen = 0usize;
     while let Some(folder) = folders.pop() {
-        let Ok(entries) = std::fs::read_dir(root.join(&folder)) else {
+        // By descriptor: a folder that is replaced by a link meanwhile is not followed.
+        let place = if folder.as_os_str().is_empty() {
+            Path::new(".")
+        } else {
+            &folder
+        };
+        let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY;
+        let Ok(mut entries) = openat2(root, place, beneath(flags, 0)).and_then(Dir::from_fd) else {
             continue;
         };
-        for entry in entries.flatten() {
+        for entry in entries.iter().flatten() {
+            let name = entry.file_name().to_bytes();
+            if name == b"." || name == b".." {
+                continue;
+            }
             seen += 1;
             if seen > ENTRIES_MAX {
                 found.sort();
                 return found;
             }
-            let path = folder.join(entry.file_name());
-            let Ok(kind) = entry.file_type() else {
-                continue;
-            };
-            if kind.is_dir() {
-                folders.push(path);
-            } else if kind.is_file() && path_matches(&parts, &path) {
-                found.push(path);
+            let path = folder.join(OsStr::from_bytes(name));
+            match entry.file_type() {
+                Some(Type::Directory) => folders.push(path),
+                Some(Type::File) if path_matches(&parts, &path) => found.push(path),
+                _ => {}
             }
         }
     }
@@ -331,7 +393,45 @@ fn name_matches(pattern: &[u8], name: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{name_matches, parts_match};
+    use std::os::unix::fs::symlink;
+
+    use super::{matches_below, name_matches, open_folder, parts_match, write_one};
+    use crate::wire::ArchiveFile;
+
+    /// A folder with `inside/a`, `outside` beside it, and `inside/link` that leads there.
+    fn linked() -> tempfile::TempDir {
+        let top = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(top.path().join("inside/folder")).unwrap();
+        std::fs::create_dir(top.path().join("outside")).unwrap();
+        std::fs::write(top.path().join("inside/folder/a"), "").unwrap();
+        std::fs::write(top.path().join("outside/secret"), "").unwrap();
+        symlink("../outside", top.path().join("inside/link")).unwrap();
+        top
+    }
+
+    #[test]
+    fn writing_follows_no_link_in_the_middle_of_a_path() {
+        let top = linked();
+        let root = open_folder(top.path().join("inside").to_str().unwrap()).unwrap();
+        let file = |path: &str| ArchiveFile {
+            path: path.to_owned(),
+            mode: 0o644,
+            content: Vec::new(),
+        };
+        assert!(write_one(&root, &file("link/new/file")).is_err());
+        assert!(!top.path().join("outside/new").exists());
+        write_one(&root, &file("folder/b/c/file")).unwrap();
+        assert!(top.path().join("inside/folder/b/c/file").exists());
+    }
+
+    #[test]
+    fn wildcards_are_looked_for_behind_no_link() {
+        let top = linked();
+        let root = open_folder(top.path().join("inside").to_str().unwrap()).unwrap();
+        let found = matches_below(&root, "**");
+        assert_eq!(found, vec![std::path::PathBuf::from("folder/a")]);
+        assert!(matches_below(&root, "link/*").is_empty());
+    }
 
     #[test]
     fn wildcards_match_within_a_name() {

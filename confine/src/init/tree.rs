@@ -38,12 +38,34 @@ pub(super) fn descendants() -> Vec<i32> {
 }
 
 fn collect(pid: u32, found: &mut Vec<i32>) {
-    let path = format!("/proc/{pid}/task/{pid}/children");
-    let children = std::fs::read_to_string(path).unwrap_or_default();
-    for child in children.split_whitespace() {
-        if let (Ok(number), Ok(raw)) = (child.parse::<u32>(), child.parse::<i32>()) {
-            found.push(raw);
-            collect(number, found);
+    // Each thread has children of its own.
+    let threads = std::fs::read_dir(format!("/proc/{pid}/task"));
+    for thread in threads.into_iter().flatten().flatten() {
+        let children = std::fs::read_to_string(thread.path().join("children")).unwrap_or_default();
+        for child in children.split_whitespace() {
+            if let (Ok(number), Ok(raw)) = (child.parse::<u32>(), child.parse::<i32>()) {
+                found.push(raw);
+                collect(number, found);
+            }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    #[test]
+    fn children_of_every_thread_are_found() {
+        let parent = std::thread::spawn(|| {
+            let mut child = Command::new("sleep").arg("60").spawn().expect("starts");
+            // This thread lives while the look is taken; a dead one's children are another's.
+            let found = super::descendants();
+            child.kill().expect("kills");
+            child.wait().expect("waits");
+            (found, child.id())
+        });
+        let (found, pid) = parent.join().expect("ends");
+        assert!(found.contains(&i32::try_from(pid).expect("a pid")));
     }
 }

@@ -140,7 +140,7 @@ pub const ALLOWED: &[Group] = &[
     Group {
         why: "limits and facts about oneself; hard limits can only go down",
         names: &[
-            "getrlimit", "setrlimit", "prlimit64", "getrusage", "times", "uname", "sysinfo",
+            "getrlimit", "setrlimit", "getrusage", "times", "uname", "sysinfo",
             "getrandom",
         ],
     },

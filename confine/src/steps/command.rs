@@ -130,10 +130,11 @@ pub fn capabilities(_command: &mut Command) -> Result<Taken, StepError> {
     Ok(Taken::enforced("none"))
 }
 
-/// Dies with pid 1. Dumpable again, so that debuggers and /proc/self work for the payload itself.
+/// Dies with pid 1. Not dumpable until the exec, which resets that: what runs already as the
+/// payload's user must not trace a child that still holds descriptors of pid 1.
 pub fn parent_death(_command: &mut Command) -> Result<Taken, StepError> {
     process::die_with_parent().map_err(StepError::at("set the parent-death signal"))?;
-    process::set_dumpable(true).map_err(StepError::at("become dumpable"))?;
+    process::set_dumpable(false).map_err(StepError::at("become untraceable"))?;
     Ok(Taken::enforced(""))
 }
 
@@ -189,15 +190,34 @@ pub fn seccomp(command: &mut Command) -> Result<Taken, StepError> {
 }
 
 /// The part of the sequence that also holds for helpers of our own inside the sandbox (writing
-/// and reading files): they run as the payload, in its cgroups, without its filter.
-pub fn become_payload(command: &mut Command) -> Result<(), StepError> {
+/// and reading files): they run as the payload, in its cgroups, without its filter. Of the
+/// descriptors they have only `kept`, at the first places: the channel to the api, the listeners of
+/// denied calls and other children's reports are pid 1's alone.
+pub fn become_payload(
+    command: &mut Command,
+    kept: Vec<OwnedFd>,
+) -> Result<Vec<OwnedFd>, StepError> {
     cgroups(command)?;
     session(command)?;
     identity(command)?;
     capabilities(command)?;
     parent_death(command)?;
     no_new_privs(command)?;
-    Ok(())
+    only(kept)
+}
+
+/// Moves descriptors to 0, 1, ... and closes all others of this process.
+fn only(kept: Vec<OwnedFd>) -> Result<Vec<OwnedFd>, StepError> {
+    // The first places hold nothing that is owned: pid 1 reserves them.
+    let mut count = 0;
+    for fd in &kept {
+        sys::dup_onto(fd.as_fd(), count).map_err(StepError::at("place a descriptor"))?;
+        count += 1;
+    }
+    drop(kept);
+    sys::close_range(count.unsigned_abs(), false).map_err(StepError::at("close descriptors"))?;
+    let own = |fd| sys::adopt_fd(fd).map_err(StepError::at("keep a descriptor"));
+    (0..count).map(own).collect()
 }
 
 /// Sends the notification descriptor to pid 1.

@@ -442,7 +442,20 @@ pub fn init_privileges(session: &mut Session) -> Result<Taken, StepError> {
         process::set_no_new_privs().map_err(StepError::at("set no_new_privs"))?;
         return Ok(Taken::not_asked("the launcher has no privileges"));
     }
-    let kept = [CAP_KILL, CAP_SETGID, CAP_SETUID, CAP_SETPCAP];
+    const CAP_SYS_PTRACE: u32 = 19;
+    let mut kept = vec![CAP_KILL, CAP_SETGID, CAP_SETUID, CAP_SETPCAP];
+    let mut names = "KILL SETGID SETUID SETPCAP".to_owned();
+    if session
+        .boot
+        .plan
+        .degradable
+        .iter()
+        .any(|name| name == "memory")
+    {
+        // Pid 1 adds up what its processes use; one that is not dumpable would be hidden from it.
+        kept.push(CAP_SYS_PTRACE);
+        names.push_str(" SYS_PTRACE");
+    }
     for capability in 0..=sys::last_capability() {
         if !kept.contains(&capability) {
             process::drop_bounding(capability)
@@ -454,7 +467,7 @@ pub fn init_privileges(session: &mut Session) -> Result<Taken, StepError> {
         .fold(0u64, |mask, capability| mask | (1 << capability));
     process::set_capabilities(mask).map_err(StepError::at("reduce the capabilities of init"))?;
     process::set_no_new_privs().map_err(StepError::at("set no_new_privs"))?;
-    Ok(Taken::enforced("KILL SETGID SETUID SETPCAP"))
+    Ok(Taken::enforced(names))
 }
 
 /// Nobody may trace pid 1, and it dies with the launcher.

@@ -16,7 +16,6 @@ impl Launcher {
     pub(super) fn bury(&mut self) -> Result<()> {
         let mut gone = Vec::new();
         for (token, slot) in &mut self.slots {
-            let counted = slot.groups.counters();
             let State::Dead {
                 status,
                 counters,
@@ -25,8 +24,12 @@ impl Launcher {
             else {
                 continue;
             };
-            // The first reading after death: a second one could find removed files.
-            let counters = counters.get_or_insert_with(|| Box::new(counted)).clone();
+            // The first reading after death: a second one could find removed files. None before:
+            // reading takes the count of out-of-memory events away.
+            let groups = &slot.groups;
+            let counters = counters
+                .get_or_insert_with(|| Box::new(groups.counters()))
+                .clone();
             *tries += 1;
             let busy = slot.groups.remove();
             if busy.is_empty() || *tries > RETRIES_MAX {

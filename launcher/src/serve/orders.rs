@@ -103,10 +103,30 @@ fn shared_host_calls(landlock_abi: u32) -> Vec<u32> {
     let signals: &[&str] = if landlock_abi >= 6 {
         &[]
     } else {
-        &["kill", "tkill", "pidfd_send_signal", "rt_sigqueueinfo"]
+        &[
+            "kill",
+            "tkill",
+            "tgkill",
+            "pidfd_send_signal",
+            "rt_sigqueueinfo",
+            "rt_tgsigqueueinfo",
+        ]
     };
     let names = [
-        "socket", "shmget", "shmat", "shmctl", "semget", "semctl", "msgget", "msgctl",
+        "socket",
+        "shmget",
+        "shmat",
+        "shmctl",
+        "semget",
+        "semop",
+        "semtimedop",
+        "semctl",
+        "msgget",
+        "msgsnd",
+        "msgrcv",
+        "msgctl",
+        "mq_open",
+        "mq_unlink",
     ];
     names
         .iter()

@@ -63,6 +63,7 @@ pub const RULED: &[&str] = &[
     "ioctl",
     "personality",
     "prctl",
+    "prlimit64",
     "memfd_create",
     "sched_setscheduler",
     "seccomp",
@@ -77,12 +78,14 @@ pub fn rule(name: &str, profile: Profile, network: Network) -> Option<&'static R
         ("clone", _, _) => &CLONE,
         ("socket", _, Network::Sealed) => &SOCKET_SEALED,
         ("socket", _, Network::Loopback) => &SOCKET_LOOPBACK,
-        ("socketpair", _, _) => &SOCKETPAIR,
+        ("socketpair", _, Network::Sealed) => &SOCKETPAIR_SEALED,
+        ("socketpair", _, Network::Loopback) => &SOCKETPAIR,
         ("setsockopt", _, _) => &SETSOCKOPT,
         ("ioctl", _, _) => &IOCTL,
         ("personality", Profile::Strict | Profile::Compat, _) => &PERSONALITY,
         ("personality", Profile::Debug, _) => &PERSONALITY_DEBUG,
         ("prctl", _, _) => &PRCTL,
+        ("prlimit64", _, _) => &PRLIMIT,
         ("memfd_create", Profile::Strict, _) => &MEMFD_STRICT,
         ("memfd_create", Profile::Compat | Profile::Debug, _) => &MEMFD_COMPAT,
         ("sched_setscheduler", _, _) => &SCHED_SETSCHEDULER,
@@ -117,6 +120,7 @@ const SOCK_TYPE_MASK: u32 = 0xf;
 const SOCK_STREAM: u32 = 1;
 const SOCK_DGRAM: u32 = 2;
 const SOCK_RAW: u32 = 3;
+const SOCK_SEQPACKET: u32 = 5;
 /// An old way to ask for a packet socket through any family.
 const SOCK_PACKET: u32 = 10;
 
@@ -193,6 +197,23 @@ static SOCKET_LOOPBACK: Rule = Rule {
 };
 static SOCKETPAIR: Rule = Rule {
     clauses: &[allow(&[is(0, &[AF_UNIX])])],
+    otherwise: Outcome::Deny(&FAMILY),
+};
+static DATAGRAM_PAIR: Denial = denial(
+    ESOCKTNOSUPPORT,
+    true,
+    "one of a pair of datagram sockets can be connected to another socket of the host by its path",
+    "none: use a pair of SOCK_STREAM or SOCK_SEQPACKET",
+);
+// Landlock mode is sealed and shares the host's files, with their sockets.
+static SOCKETPAIR_SEALED: Rule = Rule {
+    clauses: &[
+        allow(&[
+            is(0, &[AF_UNIX]),
+            masked(1, SOCK_TYPE_MASK, &[SOCK_STREAM, SOCK_SEQPACKET]),
+        ]),
+        deny(&[is(0, &[AF_UNIX])], &DATAGRAM_PAIR),
+    ],
     otherwise: Outcome::Deny(&FAMILY),
 };
 
@@ -341,6 +362,17 @@ static PRCTL: Rule = Rule {
         deny(&[is(0, &[28, 33, 35, 62, 67])], &PRCTL_CLOSED),
     ],
     otherwise: Outcome::Deny(&PRCTL_UNKNOWN),
+};
+
+static LIMITS_OF_OTHERS: Denial = denial(
+    EPERM,
+    true,
+    "the limits of another process of the same user: its supervisor's, without privileges",
+    "none: use setrlimit, or prlimit with pid 0, for one's own limits",
+);
+static PRLIMIT: Rule = Rule {
+    clauses: &[allow(&[is(0, &[0])])],
+    otherwise: Outcome::Deny(&LIMITS_OF_OTHERS),
 };
 
 const MFD_NOEXEC_SEAL: u32 = 0x8;

@@ -95,8 +95,15 @@ fn sockets_without_network() {
             },
             Case {
                 name: "socketpair",
-                passes: &[[1, 1, 0], [1, 5, 0]],
-                refused: &[([2, 1, 0], 97), ([30, 1, 0], 97), ([40, 1, 0], 97)],
+                passes: &[[1, 1, 0], [1, 5, 0], [1, 0x8_0801, 0]],
+                refused: &[
+                    ([1, 2, 0], 94),
+                    ([1, 0x8_0002, 0], 94),
+                    ([1, 3, 0], 94),
+                    ([2, 1, 0], 97),
+                    ([30, 1, 0], 97),
+                    ([40, 1, 0], 97),
+                ],
             },
         ],
     );
@@ -137,6 +144,24 @@ fn sockets_with_loopback() {
             ],
         }],
     );
+}
+
+#[test]
+fn only_ones_own_limits_are_changed() {
+    let cases = [Case {
+        name: "prlimit64",
+        // The kernel drops the upper half of a pid.
+        passes: &[[0, 7, 0x7f00_0000_1000], [0xffff_ffff_0000_0000, 7, 0]],
+        refused: &[
+            ([1, 0, 0x7f00_0000_1000], EPERM),
+            ([4000, 7, 0], EPERM),
+            ([0xffff_ffff, 7, 0], EPERM),
+        ],
+    }];
+    for profile in PROFILES {
+        check(profile, Network::Loopback, &cases);
+        check(profile, Network::Sealed, &cases);
+    }
 }
 
 #[test]
