@@ -273,6 +273,19 @@ fn recorded(world: &World, results: &[pb::RunResult]) -> BTreeMap<String, usize>
         assert_eq!(end["sha256"], json!(receipt.sha256), "{result:?}");
         assert_eq!(end["run_id"], json!(result.run_id));
     }
+    let sandboxes = |event: &str| -> BTreeSet<&str> {
+        let of = records.iter().filter(|record| record["event"] == event);
+        of.filter_map(|record| record["sandbox_id"].as_str())
+            .collect()
+    };
+    // A crash may come between the making of a sandbox and the record that it was asked for.
+    let made = sandboxes("sandbox_spawned");
+    let asked = sandboxes("sandbox_requested");
+    println!(
+        "{} sandboxes made, {} of them with nothing but the launcher's word",
+        made.len(),
+        made.difference(&asked).count()
+    );
     let verified = world.cli(&["audit", "verify"]);
     println!("{}", verified.ended(0).stdout().trim_end());
     let mut admitted: BTreeMap<String, usize> = BTreeMap::new();
