@@ -28,6 +28,10 @@ mod leaks;
 #[cfg(test)]
 mod roles;
 #[cfg(test)]
+mod rootless;
+#[cfg(test)]
+mod service;
+#[cfg(test)]
 mod skips;
 #[cfg(test)]
 mod tls;

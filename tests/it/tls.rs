@@ -64,7 +64,7 @@ impl Keys {
 }
 
 /// A port that nobody listens on; another process may take it before the daemon does.
-fn free_port() -> u16 {
+pub(crate) fn free_port() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     listener.local_addr().expect("its address").port()
 }

@@ -28,3 +28,13 @@ pub(crate) fn until<T: PartialEq>(
         pause(Duration::from_millis(20));
     }
 }
+
+/// Waits until `holds`, and fails the test with `what` when it does not in time.
+#[track_caller]
+pub(crate) fn until_it_holds(what: &str, deadline: Duration, mut holds: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !holds() {
+        assert!(start.elapsed() < deadline, "not in {deadline:?}: {what}");
+        pause(Duration::from_millis(20));
+    }
+}

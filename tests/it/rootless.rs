@@ -1,0 +1,152 @@
+//! An ordinary user without any daemon: every kind of program runs in namespaces of that user, limits
+//! end what goes beyond them, what is softer than for root is told, and nothing is left.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::skips;
+use crate::wait;
+use crate::world::{Spoken, rollcage, speak};
+
+/// A user of no account on the host.
+const USER: u32 = 61_101;
+const PROGRAMS: [&str; 4] = ["rollcage", "sandboxd", "sandbox-launcher", "sandbox-init"];
+const GONE_MAX: Duration = Duration::from_secs(10);
+
+/// A home with the four programs in it: where they were built may be closed to others.
+struct User {
+    home: tempfile::TempDir,
+}
+
+impl User {
+    fn new() -> Self {
+        let home = tempfile::tempdir().expect("a home");
+        let open = fs::Permissions::from_mode(0o755);
+        fs::set_permissions(home.path(), open).expect("open the home");
+        for name in ["bin", "run", "work"] {
+            fs::create_dir(home.path().join(name)).expect("a folder");
+            chown(home.path().join(name), Some(USER), Some(USER)).expect("give it away");
+        }
+        chown(home.path(), Some(USER), Some(USER)).expect("give the home away");
+        for name in PROGRAMS {
+            let to = home.path().join("bin").join(name);
+            fs::copy(skips::bin_dir().join(name), to).expect("copy a program");
+        }
+        Self { home }
+    }
+
+    fn path(&self, name: &str) -> std::path::PathBuf {
+        self.home.path().join(name)
+    }
+
+    fn say(&self, arguments: &[&str]) -> Spoken {
+        let ours = rollcage(&self.path("work"));
+        let mut command = Command::new(self.path("bin/rollcage"));
+        command.current_dir(ours.get_current_dir().expect("a folder"));
+        command
+            .env_clear()
+            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+            .env("HOME", self.home.path())
+            .env("XDG_RUNTIME_DIR", self.path("run"))
+            .env("ROLLCAGE_BIN_DIR", self.path("bin"))
+            .uid(USER)
+            .gid(USER)
+            .args(arguments);
+        speak(&mut command, b"")
+    }
+
+    /// A run whose result is asked for as JSON.
+    fn run(&self, arguments: &[&str]) -> Value {
+        let spoken = self.say(&[&["run", "--json"], arguments].concat());
+        spoken.json()
+    }
+}
+
+/// Status of a control in a result's manifest.
+fn control<'a>(result: &'a Value, name: &str) -> &'a str {
+    let rows = result["manifest"].as_array().expect("a manifest");
+    let row = rows.iter().find(|row| row["name"] == name);
+    let row = row.unwrap_or_else(|| panic!("{name} is not in {result}"));
+    row["status"].as_str().expect("a status")
+}
+
+fn processes_of_user() -> Vec<String> {
+    let entries = fs::read_dir("/proc").expect("/proc").flatten();
+    entries
+        .filter(|entry| entry.metadata().is_ok_and(|data| data.uid() == USER))
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .filter(|name| name.bytes().all(|byte| byte.is_ascii_digit()))
+        .collect()
+}
+
+#[test]
+fn a_user_without_root_runs_every_kind_of_program() {
+    let test = "a_user_without_root_runs_every_kind_of_program";
+    if !skips::is_root(test) || !skips::has_file(test, "/usr/bin/python3") {
+        return;
+    }
+    let user = User::new();
+    let doctor = user.say(&["doctor", "--json"]).ended(0).json();
+    if doctor["mode"] != "rootless" {
+        skips::skip(
+            test,
+            &format!("this host gives users mode {}", doctor["mode"]),
+        );
+        return;
+    }
+    let shell = ["--policy", "shell", "--", "sh", "-c", "echo 42 | cat"];
+    let python = ["--policy", "python", "--", "python3", "-c", "print(6 * 7)"];
+    let node = ["--policy", "node", "--", "node", "-e", "console.log(6 * 7)"];
+    let build = "printf 'int puts(const char *); int main(void) { puts(\"42\"); }' > a.c \
+                 && gcc -o a a.c && ./a";
+    let build = ["--policy", "build", "--", "sh", "-c", build];
+    for (program, words) in [
+        ("/bin/sh", &shell[..]),
+        ("/usr/bin/python3", &python),
+        ("/usr/bin/node", &node),
+        ("/usr/bin/gcc", &build),
+    ] {
+        if !Path::new(program).exists() {
+            skips::skip(&format!("{test}/{program}"), "it is not installed");
+            continue;
+        }
+        let result = user.run(words);
+        assert_eq!(result["stdout"], "42\n", "{result}");
+        for name in [
+            "private_mounts",
+            "pivot",
+            "user_namespace",
+            "seccomp",
+            "landlock",
+        ] {
+            assert_eq!(control(&result, name), "enforced", "{name}: {result}");
+        }
+    }
+    limits_hold(&user);
+    let verified = user.say(&["audit", "verify"]);
+    assert!(verified.ended(0).stdout().starts_with("the log holds"));
+    wait::until_it_holds("its processes are gone", GONE_MAX, || {
+        processes_of_user().is_empty()
+    });
+}
+
+fn limits_hold(user: &User) {
+    let hog = "x = bytearray(400 << 20); import time; time.sleep(20)";
+    let result = user.run(&["--memory", "64M", "--", "python3", "-c", hog]);
+    assert_eq!(result["ending"]["kind"], "memory_up", "{result}");
+    // Where the user's session manages no control groups, memory is polled, and that is told.
+    let polled = result["ending"]["source"] == "rss_poll";
+    let status = if polled { "degraded" } else { "enforced" };
+    assert_eq!(control(&result, "memory"), status, "{result}");
+    let waits = user.say(&["run", "--time", "300ms", "--", "sleep", "20"]);
+    waits.ended(124);
+    let full = "dd if=/dev/zero of=x bs=1M count=64";
+    let result = user.run(&["--disk", "8M", "--", "sh", "-c", full]);
+    assert_eq!(result["ending"]["kind"], "disk_up", "{result}");
+}
