@@ -112,7 +112,7 @@ fn explain_tells_the_steps_in_their_order() {
     let mut from = 0;
     for (name, _layer, why) in confine::sequence::explain() {
         let is_step = |line: &&str| line.starts_with(&format!("{name} ")) && line.ends_with(why);
-        let found = lines[from..].iter().position(|line| is_step(line));
+        let found = lines[from..].iter().position(is_step);
         let place = found.unwrap_or_else(|| panic!("{name} is not where it belongs:\n{text}"));
         from += place + 1;
     }

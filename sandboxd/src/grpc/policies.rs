@@ -149,8 +149,13 @@ fn confinement_in_order() -> String {
     let width = steps.iter().map(|(name, ..)| name.len()).max().unwrap_or(0);
     let mut text =
         "\nSteps of confinement, in order; a step that fails starts no program\n".to_owned();
-    for (name, _layer, why) in steps {
-        text.push_str(&format!("  {name:width$}  {why}\n"));
+    for (index, (name, _layer, why)) in steps.into_iter().enumerate() {
+        if index == 0 {
+            text.push_str("  once, by process 1 of the sandbox:\n");
+        } else if index == confine::sequence::SESSION.len() {
+            text.push_str("  by each program, between fork and exec:\n");
+        }
+        text.push_str(&format!("    {name:width$}  {why}\n"));
     }
     text
 }
