@@ -13,6 +13,15 @@ use crate::boot::Boot;
 use crate::plan::NetworkPlan;
 use crate::steps::StepError;
 
+/// Devices of the host in landlock mode, which has no folder of its own for them.
+const HOST_DEVICES: [&str; 5] = [
+    "/dev/null",
+    "/dev/zero",
+    "/dev/full",
+    "/dev/random",
+    "/dev/urandom",
+];
+
 /// The newest ABI whose rights are named here; a newer kernel is used up to this one.
 const ABI_MAX: u32 = 7;
 
@@ -95,6 +104,11 @@ fn grants(boot: &Boot, abi: ABI) -> Vec<(String, BitFlags<AccessFs>)> {
     }
     // Devices can be used, not made, renamed or removed.
     let device = (read | AccessFs::WriteFile | AccessFs::IoctlDev | AccessFs::Truncate) & handled;
-    grants.push(("/dev".to_owned(), device));
+    if boot.workspace.is_none() {
+        grants.push(("/dev".to_owned(), device));
+    } else {
+        // The host's own folder: terminals and shared memory of the user are in it too.
+        grants.extend(HOST_DEVICES.map(|path| (path.to_owned(), device)));
+    }
     grants
 }

@@ -98,7 +98,8 @@ fn filter_spec(plan: &Plan, landlock_abi: u32) -> Result<FilterSpec, UnknownCall
 }
 
 /// In landlock mode the payload shares the host's namespaces: sockets would reach its services,
-/// and where Landlock cannot scope signals (before ABI 6) they would reach its processes.
+/// priorities could be set for all processes of the user, and where Landlock cannot scope signals
+/// (before ABI 6) they would reach those processes.
 fn shared_host_calls(landlock_abi: u32) -> Vec<u32> {
     let signals: &[&str] = if landlock_abi >= 6 {
         &[]
@@ -127,6 +128,11 @@ fn shared_host_calls(landlock_abi: u32) -> Vec<u32> {
         "msgctl",
         "mq_open",
         "mq_unlink",
+        "setpriority",
+        "ioprio_set",
+        "sched_setaffinity",
+        "sched_setscheduler",
+        "sched_setparam",
     ];
     names
         .iter()

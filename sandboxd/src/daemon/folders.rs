@@ -2,7 +2,10 @@
 
 use std::fs::{DirBuilder, File, OpenOptions, Permissions, TryLockError};
 use std::io::{Read as _, Seek as _, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _, chown};
+use std::os::fd::AsFd as _;
+use std::os::unix::fs::{
+    DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _, chown,
+};
 use std::path::{Path, PathBuf};
 
 use crate::config::Config;
@@ -34,6 +37,28 @@ pub enum FolderError {
         /// Pid of the other daemon, as it wrote it.
         pid: String,
     },
+    /// Somebody else could replace a folder of ours.
+    #[error(
+        "{} belongs to uid {uid} and has mode {mode:o}: others could replace what we keep in it; \
+         give a folder that only you can change with --state-dir, runtime_dir or XDG_RUNTIME_DIR",
+        path.display()
+    )]
+    NotPrivate {
+        /// The folder.
+        path: PathBuf,
+        /// Its owner.
+        uid: u32,
+        /// Its permissions.
+        mode: u32,
+    },
+    /// A file in the api's folder is not what the api makes there.
+    #[error("{} has {links} names or is no plain file; remove it", path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// How many names it has.
+        links: u64,
+    },
 }
 
 fn failed(act: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> FolderError {
@@ -53,6 +78,7 @@ fn make(path: &Path, mode: u32) -> Result<(), FolderError> {
 /// pid and our socket, a line each, for those who want the same state.
 pub(super) fn lock(state_dir: &Path, socket: &Path) -> Result<File, FolderError> {
     make(state_dir, 0o755)?;
+    check_private(state_dir)?;
     let path = state_dir.join("lock");
     let mut file = OpenOptions::new()
         .read(true)
@@ -92,6 +118,7 @@ pub(super) fn lock(state_dir: &Path, socket: &Path) -> Result<File, FolderError>
 /// Makes the other folders; tells where results go. `owner`: uid and gid of the api.
 pub(super) fn prepare(config: &Config, owner: Option<(u32, u32)>) -> Result<PathBuf, FolderError> {
     make(&config.runtime_dir, 0o755)?;
+    check_private(&config.runtime_dir)?;
     let results = config.state_dir.join("results");
     make(&results, 0o700)?;
     std::fs::set_permissions(&results, Permissions::from_mode(0o700))
@@ -102,14 +129,79 @@ pub(super) fn prepare(config: &Config, owner: Option<(u32, u32)>) -> Result<Path
     Ok(results.join("results.redb"))
 }
 
+/// Refuses a folder that another user could replace. Root chooses its folders itself.
+fn check_private(folder: &Path) -> Result<(), FolderError> {
+    let (own, group) = (nix::unistd::geteuid(), nix::unistd::getegid());
+    if own.is_root() {
+        return Ok(());
+    }
+    let map = std::fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
+    let root = root_as_seen(&map);
+    let whole = std::fs::canonicalize(folder).map_err(failed("resolve", folder))?;
+    for path in whole.ancestors() {
+        let meta = std::fs::metadata(path).map_err(failed("inspect", path))?;
+        if !is_safe(&meta, [root, own.as_raw()], group.as_raw()) {
+            return Err(FolderError::NotPrivate {
+                path: path.to_owned(),
+                uid: meta.uid(),
+                mode: meta.mode() & 0o7777,
+            });
+        }
+    }
+    Ok(())
+}
+
+/// The uid under which root's files are seen: in a user namespace that does not map root, that of
+/// all unmapped users, as which nobody can act there.
+pub(super) fn root_as_seen(uid_map: &str) -> u32 {
+    const UNMAPPED: u32 = 65_534;
+    let first = |line: &str| line.split_whitespace().next() == Some("0");
+    if uid_map.is_empty() || uid_map.lines().any(first) {
+        0
+    } else {
+        UNMAPPED
+    }
+}
+
+/// Whether only these owners can replace what is in a folder.
+pub(super) fn is_safe(meta: &std::fs::Metadata, owners: [u32; 2], own_gid: u32) -> bool {
+    const STICKY: u32 = 0o1000;
+    let mode = meta.mode();
+    let ours = owners.contains(&meta.uid());
+    // A group of one's own name is the usual case; a sticky folder keeps others' names.
+    let group = mode & 0o020 == 0 || meta.gid() == own_gid || meta.gid() == 0;
+    ours && (mode & STICKY != 0 || (group && mode & 0o002 == 0))
+}
+
 /// Gives a folder and the files in it to the api.
 fn give_away(folder: &Path, uid: u32, gid: u32) -> Result<(), FolderError> {
     chown(folder, Some(uid), Some(gid)).map_err(failed("give away", folder))?;
     for entry in std::fs::read_dir(folder).map_err(failed("read", folder))? {
         let path = entry.map_err(failed("read", folder))?.path();
-        // Never through a link: the folder was the api's before, and this is root.
-        std::os::unix::fs::lchown(&path, Some(uid), Some(gid))
-            .map_err(failed("give away", &path))?;
+        give_away_file(&path, uid, gid)?;
     }
     Ok(())
+}
+
+/// The folder was the api's before, and this is root: a link there, symbolic or hard, may lead to
+/// any file of the host.
+pub(super) fn give_away_file(path: &Path, uid: u32, gid: u32) -> Result<(), FolderError> {
+    let meta = std::fs::symlink_metadata(path).map_err(failed("inspect", path))?;
+    if (meta.uid(), meta.gid()) == (uid, gid) {
+        return Ok(());
+    }
+    let flags = nix::libc::O_NOFOLLOW | nix::libc::O_NONBLOCK | nix::libc::O_CLOEXEC;
+    let file = OpenOptions::new()
+        .read(true)
+        .custom_flags(flags)
+        .open(path)
+        .map_err(failed("open", path))?;
+    let meta = file.metadata().map_err(failed("inspect", path))?;
+    if !meta.is_file() || meta.nlink() != 1 {
+        return Err(FolderError::Foreign {
+            path: path.to_owned(),
+            links: meta.nlink(),
+        });
+    }
+    std::os::unix::fs::fchown(file.as_fd(), Some(uid), Some(gid)).map_err(failed("give away", path))
 }
