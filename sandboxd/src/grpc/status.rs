@@ -139,6 +139,9 @@ impl From<RunError> for ApiError {
                 retry_after_ms: Some(retry_after_ms),
                 ..Self::new(Code::ResourceExhausted, "QUEUE_FULL", message)
             },
+            RunError::Unrecorded { message } => {
+                Self::new(Code::Unavailable, "AUDIT_UNAVAILABLE", message)
+            }
             RunError::Unavailable { message } => {
                 Self::new(Code::Unavailable, "UNAVAILABLE", message)
             }

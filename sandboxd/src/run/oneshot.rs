@@ -97,14 +97,22 @@ async fn serve(
     };
     let outside = Outside {
         events,
-        cancel,
+        cancel: cancel.clone(),
         deadline,
         release: CancellationToken::new(),
     };
     // The first records are sent before the launcher is asked and are durable before the last one
-    // is: the sync of the one overlaps the run. If they cannot be written there is no result.
+    // is: the sync of the one overlaps the run. If they cannot be written there is no result, and
+    // no reason to go on.
+    let recording = async {
+        let recorded = record_admitted(inner, request, &ids, queue_ms).await;
+        if recorded.is_err() {
+            cancel.cancel("audit");
+        }
+        recorded
+    };
     let (recorded, outcomes) = tokio::join!(
-        record_admitted(inner, request, &ids, queue_ms),
+        recording,
         carry_out(inner, request, &plan, &ids, (outside, queue_ms)),
     );
     drop(places);
@@ -246,7 +254,7 @@ async fn append_all(
             tracing::warn!(error = &failed as &dyn std::error::Error, "audit degraded");
             Ok(Err(failed))
         }
-        Err(failed) => Err(RunError::Unavailable {
+        Err(failed) => Err(RunError::Unrecorded {
             message: format!("{failed}, and policy {} says deny", request.policy.name),
         }),
     }

@@ -129,6 +129,7 @@ pub(crate) fn refused(request: &Request, error: &RunError) -> Draft {
         RunError::Refused { reason, field, .. } => (*reason, field.as_deref()),
         RunError::Busy { .. } => ("BUSY", None),
         RunError::Unavailable { .. } => ("UNAVAILABLE", None),
+        RunError::Unrecorded { .. } => ("AUDIT_UNAVAILABLE", None),
     };
     draft(Event::RunRefused, request)
         .with("id", text(&request.id))

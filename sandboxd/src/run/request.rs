@@ -178,7 +178,14 @@ pub enum RunError {
         /// Milliseconds after which a place is likely.
         retry_after_ms: u64,
     },
-    /// The audit log cannot be written and the policy says deny, or the daemon is draining.
+    /// The program may have run, but its records could not be written and the policy says deny:
+    /// there is no result, and trying again would run it again.
+    #[error("not recorded: {message}")]
+    Unrecorded {
+        /// For the caller.
+        message: String,
+    },
+    /// The daemon is draining, or what it runs on is gone; nothing ran.
     #[error("unavailable: {message}")]
     Unavailable {
         /// For the caller.

@@ -63,12 +63,14 @@ impl RunTask {
                 (Some(ending_kind.into()), Some(outcome.into()), result)
             }
             Err(error) => {
+                // A key whose run may have run must not run again: it keeps the error.
+                let kept = self.durable && matches!(error, RunError::Unrecorded { .. });
                 let error = ApiError::from(error);
                 self.inner.metrics.run_refused(error.reason);
-                if !self.detached {
+                if !self.detached && !kept {
                     return Err(error);
                 }
-                // Its caller is gone: the refusal is kept as its result.
+                // Its caller is gone, or asks again: the error is kept as its result.
                 let result = v1::RunResult {
                     id: self.run.record.id.clone(),
                     run_id: self.run.record.run_id.clone(),

@@ -353,7 +353,7 @@ async fn without_a_record_there_is_no_result_unless_the_policy_says_so() {
     };
     let house = house_with(hello, failing(), 4).await;
     let run = house.engine.run(request(&["python3"]), None, Cancel::new());
-    assert!(matches!(run.await, Err(RunError::Unavailable { .. })));
+    assert!(matches!(run.await, Err(RunError::Unrecorded { .. })));
     let mut lenient = request(&["python3"]);
     let mut policy = (*lenient.policy).clone();
     policy.audit.on_failure = AuditFailure::Degrade;
