@@ -10,7 +10,7 @@ use nix::errno::Errno;
 use nix::sys::memfd::{MFdFlags, memfd_create};
 use nix::sys::socket::{
     AddressFamily, ControlMessage, ControlMessageOwned, MsgFlags, SockFlag, SockType, UnixAddr,
-    recvmsg, sendmsg, socketpair,
+    recv, recvmsg, sendmsg, socketpair,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -105,6 +105,35 @@ pub fn send<T: Serialize>(
     }
 }
 
+/// A buffer as long as the next frame; `None` when the peer has closed. Frames are short: a buffer
+/// of the maximum for each would cost more than reading it.
+fn buffer_for_next(
+    socket: BorrowedFd<'_>,
+    nonblocking: bool,
+) -> Result<Option<Vec<u8>>, PacketError> {
+    let mut flags = MsgFlags::MSG_PEEK | MsgFlags::MSG_TRUNC;
+    if nonblocking {
+        flags |= MsgFlags::MSG_DONTWAIT;
+    }
+    let mut was_reset = false;
+    loop {
+        match recv(socket.as_raw_fd(), &mut [], flags) {
+            Ok(0) => return Ok(None),
+            Ok(length) => return Ok(Some(vec![0; length.min(FRAME_BYTES_MAX)])),
+            Err(Errno::EINTR) => {}
+            // Told once by a peer that ended with frames of ours unread; its own last ones follow.
+            Err(Errno::ECONNRESET) if !was_reset => was_reset = true,
+            Err(Errno::ECONNRESET) => return Ok(None),
+            Err(errno) => {
+                return Err(PacketError::Os {
+                    doing: "receive a frame",
+                    errno,
+                });
+            }
+        }
+    }
+}
+
 /// Receives one frame and the descriptors beside it; `None` when the peer has closed.
 ///
 /// With `nonblocking`, `Err(EAGAIN)` means there is none yet.
@@ -112,13 +141,14 @@ pub fn receive<T: DeserializeOwned>(
     socket: BorrowedFd<'_>,
     nonblocking: bool,
 ) -> Result<Option<(T, Vec<OwnedFd>)>, PacketError> {
-    let mut buffer = vec![0u8; FRAME_BYTES_MAX];
+    let Some(mut buffer) = buffer_for_next(socket, nonblocking)? else {
+        return Ok(None);
+    };
     let mut control = nix::cmsg_space!([RawFd; FRAME_FDS_MAX]);
     let mut flags = MsgFlags::MSG_CMSG_CLOEXEC;
     if nonblocking {
         flags |= MsgFlags::MSG_DONTWAIT;
     }
-    let mut was_reset = false;
     let (length, fds, truncated) = loop {
         let mut iov = [IoSliceMut::new(&mut buffer)];
         match recvmsg::<UnixAddr>(socket.as_raw_fd(), &mut iov, Some(&mut control), flags) {
@@ -135,9 +165,6 @@ pub fn receive<T: DeserializeOwned>(
                 break (message.bytes, fds, message.flags.intersects(cut));
             }
             Err(Errno::EINTR) => {}
-            // Told once by a peer that ended with frames of ours unread; its own last ones follow.
-            Err(Errno::ECONNRESET) if !was_reset => was_reset = true,
-            Err(Errno::ECONNRESET) => return Ok(None),
             Err(errno) => {
                 return Err(PacketError::Os {
                     doing: "receive a frame",
