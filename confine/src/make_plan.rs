@@ -50,7 +50,8 @@ pub fn make_plan(
             why: host.mode_reason.clone(),
             fix:
                 "run `rollcage doctor` for the setting to change, or accept the lowest grade with \
-                  --accept-landlock-mode"
+                 `accept_landlock_mode = true` in the daemon's configuration (ROLLCAGE_CONFIG \
+                 names the file)"
                     .to_owned(),
         });
     }

@@ -4,11 +4,13 @@ Compiling these files takes longer than starting the interpreter, so that code c
 a pristine sandbox of the same image, is taken where there is some for this interpreter.
 """
 import marshal
+import posix
 import sys
 
 WIRE = ("kinds.py", "codec.py", "peer.py")
 PROGRAMS = {"judge": "judge.py", "solution": "solution_host.py"}
-FOLDER = sys.argv[0].rpartition("/")[0]
+# The working folder is /workspace; where a sandbox has no root of its own, that lies elsewhere.
+FOLDER = posix.getcwd() + "/" + sys.argv[0].rpartition("/")[0]
 MARK = b"rollcage-cache-1\n" + sys.modules["_frozen_importlib_external"].MAGIC_NUMBER
 
 

@@ -24,7 +24,6 @@ pub const REPORT_BYTES_MAX: usize = 16 << 20;
 
 const CACHE_MARK: &[u8] = b"rollcage-cache-1\n";
 const CACHE_BYTES_MAX: usize = 4 << 20;
-const WORKSPACE: &str = "/workspace";
 /// The module of both processes.
 const WIRE: [(&str, &str); 3] = [
     ("kinds.py", include_str!("../harness/kinds.py")),
@@ -162,7 +161,7 @@ fn harness(programs: &[&str]) -> BTreeMap<String, Vec<u8>> {
 }
 
 fn argv(task: &str) -> Vec<String> {
-    let program = format!("{WORKSPACE}/{HARNESS_FOLDER}/start.py");
+    let program = format!("{HARNESS_FOLDER}/start.py");
     ["python3", "-I", "-S", "-B", &program, task]
         .map(str::to_owned)
         .to_vec()

@@ -16,7 +16,7 @@ pub(super) struct Launch {
 }
 
 // Compiled languages: the shell gets file and arguments as words of their own, never as text of
-// the script, so that no name can say anything to it. The program lies in /tmp, out of the way of
+// the script, so that no name can say anything to it. The program lies in TMPDIR, out of the way of
 // the files in /workspace.
 macro_rules! compiled {
     ($compiler:literal, $options:literal) => {
@@ -34,7 +34,7 @@ macro_rules! compiled {
                 $compiler,
                 " ",
                 $options,
-                " && exec /tmp/program \"$@\""
+                " && exec \"${TMPDIR:-/tmp}/program\" \"$@\""
             ),
             "sh",
         ]
@@ -54,29 +54,44 @@ const LANGUAGES: &[(&str, &[&str])] = &[
     ("pl", &["perl"]),
     ("php", &["php"]),
     // `go run` would turn every exit code into 1.
-    ("go", compiled!("go", "build -o /tmp/program \"$source\"")),
+    (
+        "go",
+        compiled!("go", "build -o \"${TMPDIR:-/tmp}/program\" \"$source\""),
+    ),
     (
         "rs",
         compiled!(
             "rustc",
-            "--edition 2021 -O --crate-name program -o /tmp/program \"$source\""
+            "--edition 2021 -O --crate-name program -o \"${TMPDIR:-/tmp}/program\" \"$source\""
         ),
     ),
     (
         "c",
-        compiled!("gcc", "-O2 -o /tmp/program \"$source\" -lm -pthread"),
+        compiled!(
+            "gcc",
+            "-O2 -o \"${TMPDIR:-/tmp}/program\" \"$source\" -lm -pthread"
+        ),
     ),
     (
         "cc",
-        compiled!("g++", "-O2 -o /tmp/program \"$source\" -pthread"),
+        compiled!(
+            "g++",
+            "-O2 -o \"${TMPDIR:-/tmp}/program\" \"$source\" -pthread"
+        ),
     ),
     (
         "cpp",
-        compiled!("g++", "-O2 -o /tmp/program \"$source\" -pthread"),
+        compiled!(
+            "g++",
+            "-O2 -o \"${TMPDIR:-/tmp}/program\" \"$source\" -pthread"
+        ),
     ),
     (
         "cxx",
-        compiled!("g++", "-O2 -o /tmp/program \"$source\" -pthread"),
+        compiled!(
+            "g++",
+            "-O2 -o \"${TMPDIR:-/tmp}/program\" \"$source\" -pthread"
+        ),
     ),
 ];
 

@@ -65,9 +65,9 @@ fn names_and_arguments_say_nothing_to_the_shell() {
         .map(|word| word.into_string().unwrap())
         .collect();
     argv[2] = argv[2]
-        .replace("gcc -O2 -o /tmp/program", "printf '%s\\n'")
+        .replace("gcc -O2 -o \"${TMPDIR:-/tmp}/program\"", "printf '%s\\n'")
         .replace("-lm -pthread", "")
-        .replace("exec /tmp/program", "printf '%s|'");
+        .replace("exec \"${TMPDIR:-/tmp}/program\"", "printf '%s|'");
     let output = std::process::Command::new(&argv[0])
         .args(&argv[1..])
         .args(["$(touch pwned)", "b c", "`touch pwned`"])
