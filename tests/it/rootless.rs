@@ -14,31 +14,33 @@ use crate::skips;
 use crate::wait;
 use crate::world::{Spoken, rollcage, speak};
 
-/// A user of no account on the host.
-const USER: u32 = 61_101;
+/// Users of no account on the host, one for each test.
+const ORDINARY: u32 = 61_101;
+const LOWEST: u32 = 61_102;
 const PROGRAMS: [&str; 4] = ["rollcage", "sandboxd", "sandbox-launcher", "sandbox-init"];
 const GONE_MAX: Duration = Duration::from_secs(10);
 
 /// A home with the four programs in it: where they were built may be closed to others.
 struct User {
+    id: u32,
     home: tempfile::TempDir,
 }
 
 impl User {
-    fn new() -> Self {
+    fn new(id: u32) -> Self {
         let home = tempfile::tempdir().expect("a home");
         let open = fs::Permissions::from_mode(0o755);
         fs::set_permissions(home.path(), open).expect("open the home");
         for name in ["bin", "run", "work"] {
             fs::create_dir(home.path().join(name)).expect("a folder");
-            chown(home.path().join(name), Some(USER), Some(USER)).expect("give it away");
+            chown(home.path().join(name), Some(id), Some(id)).expect("give it away");
         }
-        chown(home.path(), Some(USER), Some(USER)).expect("give the home away");
+        chown(home.path(), Some(id), Some(id)).expect("give the home away");
         for name in PROGRAMS {
             let to = home.path().join("bin").join(name);
             fs::copy(skips::bin_dir().join(name), to).expect("copy a program");
         }
-        Self { home }
+        Self { id, home }
     }
 
     fn path(&self, name: &str) -> std::path::PathBuf {
@@ -46,6 +48,11 @@ impl User {
     }
 
     fn say(&self, arguments: &[&str]) -> Spoken {
+        self.say_with("no-configuration", arguments)
+    }
+
+    /// With the daemon's configuration in a file of this name in the home.
+    fn say_with(&self, configuration: &str, arguments: &[&str]) -> Spoken {
         let ours = rollcage(&self.path("work"));
         let mut command = Command::new(self.path("bin/rollcage"));
         command.current_dir(ours.get_current_dir().expect("a folder"));
@@ -55,9 +62,12 @@ impl User {
             .env("HOME", self.home.path())
             .env("XDG_RUNTIME_DIR", self.path("run"))
             .env("ROLLCAGE_BIN_DIR", self.path("bin"))
-            .uid(USER)
-            .gid(USER)
+            .uid(self.id)
+            .gid(self.id)
             .args(arguments);
+        if self.path(configuration).exists() {
+            command.env("ROLLCAGE_CONFIG", self.path(configuration));
+        }
         speak(&mut command, b"")
     }
 
@@ -76,10 +86,10 @@ fn control<'a>(result: &'a Value, name: &str) -> &'a str {
     row["status"].as_str().expect("a status")
 }
 
-fn processes_of_user() -> Vec<String> {
+fn processes_of(user: &User) -> Vec<String> {
     let entries = fs::read_dir("/proc").expect("/proc").flatten();
     entries
-        .filter(|entry| entry.metadata().is_ok_and(|data| data.uid() == USER))
+        .filter(|entry| entry.metadata().is_ok_and(|data| data.uid() == user.id))
         .map(|entry| entry.file_name().to_string_lossy().into_owned())
         .filter(|name| name.bytes().all(|byte| byte.is_ascii_digit()))
         .collect()
@@ -91,7 +101,7 @@ fn a_user_without_root_runs_every_kind_of_program() {
     if !skips::is_root(test) || !skips::has_file(test, "/usr/bin/python3") {
         return;
     }
-    let user = User::new();
+    let user = User::new(ORDINARY);
     let doctor = user.say(&["doctor", "--json"]).ended(0).json();
     if doctor["mode"] != "rootless" {
         skips::skip(
@@ -132,7 +142,49 @@ fn a_user_without_root_runs_every_kind_of_program() {
     let verified = user.say(&["audit", "verify"]);
     assert!(verified.ended(0).stdout().starts_with("the log holds"));
     wait::until_it_holds("its processes are gone", GONE_MAX, || {
-        processes_of_user().is_empty()
+        processes_of(&user).is_empty()
+    });
+}
+
+#[test]
+fn the_lowest_grade_is_told_and_does_the_main_job() {
+    let test = "the_lowest_grade_is_told_and_does_the_main_job";
+    if !skips::is_root(test) || !skips::has_file(test, "/usr/bin/python3") {
+        return;
+    }
+    let user = User::new(LOWEST);
+    // As on a host that gives users no namespaces.
+    let script = format!(
+        "#!/bin/sh\nexec {} \"$@\" --force-landlock\n",
+        user.path("bin/sandbox-launcher").display()
+    );
+    let launcher = user.path("bin/launcher.sh");
+    fs::write(&launcher, script).expect("write a script");
+    fs::set_permissions(&launcher, fs::Permissions::from_mode(0o755)).expect("make it a program");
+    let text = format!("launcher = {launcher:?}\naccept_landlock_mode = true\n");
+    fs::write(user.path("lowest.toml"), text).expect("write the configuration");
+    let say = |arguments: &[&str]| user.say_with("lowest.toml", arguments);
+    let doctor = say(&["doctor", "--json"]).ended(0).json();
+    assert_eq!(doctor["mode"], "landlock", "{doctor}");
+    let features = doctor["features"].as_array().expect("features");
+    let landlock = features.iter().find(|row| row["name"] == "landlock");
+    if landlock.is_none_or(|row| row["available"] != true) {
+        skips::skip(test, "the kernel has no Landlock");
+        return;
+    }
+    let shown = say(&["run", "--json", "--", "cat", "/etc/shadow"]).json();
+    assert_eq!(shown["ending"]["code"], 1, "{shown}");
+    for name in ["private_mounts", "pivot", "user_namespace", "identity"] {
+        assert_eq!(control(&shown, name), "degraded", "{name}: {shown}");
+    }
+    for name in ["landlock", "seccomp", "no_new_privs", "descriptors"] {
+        assert_eq!(control(&shown, name), "enforced", "{name}: {shown}");
+    }
+    let demo = say(&["demo", "--json"]);
+    let tasks = demo.ended(0).json();
+    assert!(tasks["tasks"].as_array().is_some_and(|all| all.len() > 20));
+    wait::until_it_holds("its processes are gone", GONE_MAX, || {
+        processes_of(&user).is_empty()
     });
 }
 
