@@ -75,7 +75,7 @@ pub const ALLOWED: &[Group] = &[
         why: "files: what may be reached is decided by mounts and Landlock",
         names: &[
             "read", "write", "open", "close", "stat", "fstat", "lstat", "lseek", "pread64",
-            "pwrite64", "readv", "writev", "access", "dup", "dup2", "dup3", "sendfile", "fcntl",
+            "pwrite64", "readv", "writev", "access", "dup", "dup2", "dup3", "sendfile",
             "flock", "fsync", "fdatasync", "truncate", "ftruncate", "getdents", "getdents64",
             "getcwd", "chdir", "fchdir", "rename", "renameat", "renameat2", "mkdir", "mkdirat",
             "rmdir", "creat", "link", "linkat", "unlink", "unlinkat", "symlink", "symlinkat",
@@ -83,7 +83,7 @@ pub const ALLOWED: &[Group] = &[
             "fchown", "lchown", "fchownat", "umask", "utime", "utimes", "utimensat",
             "futimesat", "statfs", "fstatfs", "statx", "newfstatat", "readahead", "fadvise64",
             "fallocate", "openat", "openat2", "faccessat", "faccessat2", "preadv", "preadv2",
-            "pwritev", "pwritev2", "copy_file_range", "sync_file_range", "syncfs",
+            "pwritev", "pwritev2", "copy_file_range", "sync_file_range",
             "close_range", "cachestat", "setxattr", "lsetxattr", "fsetxattr", "getxattr",
             "lgetxattr", "fgetxattr", "listxattr", "llistxattr", "flistxattr", "removexattr",
             "lremovexattr", "fremovexattr",
@@ -95,8 +95,7 @@ pub const ALLOWED: &[Group] = &[
             "poll", "ppoll", "select", "pselect6", "pipe", "pipe2", "epoll_create",
             "epoll_create1", "epoll_ctl", "epoll_wait", "epoll_pwait", "epoll_pwait2",
             "eventfd", "eventfd2", "signalfd", "signalfd4", "timerfd_create", "timerfd_settime",
-            "timerfd_gettime", "inotify_init", "inotify_init1", "inotify_add_watch",
-            "inotify_rm_watch",
+            "timerfd_gettime",
         ],
     },
     Group {
@@ -199,6 +198,14 @@ static TRACE: Denial = denial(
     "[syscalls] profile = \"debug\", or the call's name in allow (LeakSanitizer needs ptrace)",
 );
 
+static WATCH: Denial = denial(
+    EPERM,
+    true,
+    "the image's files are the host's own: a watch on them tells what the host and others execute",
+    "[syscalls] allow = [\"inotify_init1\", \"inotify_add_watch\", \"inotify_rm_watch\"] where \
+     others on this host may be seen; else poll",
+);
+
 /// Allowed from a profile upwards.
 #[rustfmt::skip]
 pub const OPTIONAL: &[OptionalGroup] = &[
@@ -227,6 +234,11 @@ pub const OPTIONAL: &[OptionalGroup] = &[
         from: Profile::Compat,
         denial: &NUMA,
         names: &["mbind", "set_mempolicy", "set_mempolicy_home_node"],
+    },
+    OptionalGroup {
+        from: Profile::Debug,
+        denial: &WATCH,
+        names: &["inotify_init", "inotify_init1", "inotify_add_watch", "inotify_rm_watch"],
     },
     OptionalGroup {
         from: Profile::Debug,
@@ -284,8 +296,8 @@ static SCHED: Denial = denial(
 static SYNC: Denial = denial(
     EPERM,
     false,
-    "writes back every file system of the host; the caller cannot see the refusal",
-    "none: use fsync or syncfs on a file of the sandbox",
+    "writes back file systems of the host, for which all its programs wait",
+    "none: use fsync on a file of the sandbox",
 );
 
 /// Refused in every profile.
@@ -359,7 +371,7 @@ pub const CLOSED: &[ClosedGroup] = &[
     },
     ClosedGroup {
         denial: &SYNC,
-        names: &["sync"],
+        names: &["sync", "syncfs"],
     },
 ];
 

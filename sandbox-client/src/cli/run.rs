@@ -14,7 +14,7 @@ use super::connection::Session;
 use super::failure::{Failure, INTERRUPTED};
 use super::signals::Signals;
 use super::units::{self, EnvVar, Put};
-use super::{Context, outcome};
+use super::{Context, outcome, table};
 use crate::client::Client;
 use crate::error::ClientError;
 use crate::pb;
@@ -273,9 +273,9 @@ fn finish(context: &Context, args: &RunArgs, result: &pb::RunResult) -> Result<u
     } else {
         files::save(&args.get_to, &result.files)?;
         for missing in &result.files_missing {
-            context
-                .terminal
-                .talk(&format!("no {}: {}", missing.path, missing.reason));
+            let line = format!("no {}: {}", missing.path, missing.reason);
+            // A program chose the name.
+            context.terminal.talk(&table::one_line(&line));
         }
     }
     for line in outcome::explain_lines(&ending, result) {

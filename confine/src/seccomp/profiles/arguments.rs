@@ -61,6 +61,7 @@ pub const RULED: &[&str] = &[
     "socketpair",
     "setsockopt",
     "ioctl",
+    "fcntl",
     "personality",
     "prctl",
     "prlimit64",
@@ -82,6 +83,7 @@ pub fn rule(name: &str, profile: Profile, network: Network) -> Option<&'static R
         ("socketpair", _, Network::Loopback) => &SOCKETPAIR,
         ("setsockopt", _, _) => &SETSOCKOPT,
         ("ioctl", _, _) => &IOCTL,
+        ("fcntl", _, _) => &FCNTL,
         ("personality", Profile::Strict | Profile::Compat, _) => &PERSONALITY,
         ("personality", Profile::Debug, _) => &PERSONALITY_DEBUG,
         ("prctl", _, _) => &PRCTL,
@@ -299,6 +301,18 @@ static TERMINAL: Denial = denial(
 static IOCTL: Rule = Rule {
     // TIOCSTI, TIOCLINUX, TIOCCONS, TIOCSETD. What devices there are at all is a matter of /dev.
     clauses: &[deny(&[is(1, &[0x5412, 0x541C, 0x541D, 0x5423])], &TERMINAL)],
+    otherwise: Outcome::Allow,
+};
+
+static FOLDER_SIGNALS: Denial = denial(
+    EINVAL,
+    false,
+    "an old way to watch a folder, also one of the host; answered as by a kernel without it",
+    NO_FIX,
+);
+static FCNTL: Rule = Rule {
+    // F_NOTIFY.
+    clauses: &[deny(&[is(1, &[1026])], &FOLDER_SIGNALS)],
     otherwise: Outcome::Allow,
 };
 

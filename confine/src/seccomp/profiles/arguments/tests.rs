@@ -165,6 +165,36 @@ fn only_ones_own_limits_are_changed() {
 }
 
 #[test]
+fn no_folder_is_watched() {
+    let cases = [Case {
+        name: "fcntl",
+        passes: &[[3, 1, 0], [3, 1024, 0], [3, 1030, 0], [3, 4, 0x800]],
+        refused: &[
+            ([3, 1026, 1], 22),
+            ([3, 0xffff_ffff_0000_0402, 0x8000_0001], 22),
+        ],
+    }];
+    for profile in PROFILES {
+        check(profile, Network::Loopback, &cases);
+    }
+    for name in [
+        "inotify_init",
+        "inotify_init1",
+        "inotify_add_watch",
+        "syncfs",
+    ] {
+        let cases = [Case {
+            name,
+            passes: &[],
+            refused: &[([3, 0, 0], EPERM)],
+        }];
+        for profile in [Profile::Strict, Profile::Compat] {
+            check(profile, Network::Loopback, &cases);
+        }
+    }
+}
+
+#[test]
 fn socket_options() {
     let cases = [Case {
         name: "setsockopt",
