@@ -2,6 +2,8 @@
 //! is a subject; `world` boots a private daemon and proves that nothing is left of it.
 
 #[cfg(test)]
+mod attacks;
+#[cfg(test)]
 mod audit;
 #[cfg(test)]
 mod bad_input;
