@@ -224,8 +224,10 @@ PUT = {
 class Decoder:
     """One message, read with every length checked against what is there."""
 
-    def __init__(self, peer, frame, seed=()):
+    def __init__(self, peer, frame, seed=(), asked=False):
         self.peer = peer
+        # What the solution asks of the judge names no module, and not the type that makes types.
+        self.guarded = asked and peer.judges
         self.frame = frame
         self.at = 1
         self.objects = list(seed)
@@ -318,6 +320,8 @@ class Decoder:
 
     def get_type(self):
         name = self.get_name()
+        if self.guarded and name == "type":
+            raise ValueError("a type by name")
         return TYPES_BY_NAME[name] if name in TYPES_BY_NAME else EXCEPTIONS[name]
 
     def get_name(self):
@@ -339,6 +343,8 @@ class Decoder:
 
     def get_module(self):
         name, proxy = self.get_name(), self.get()
+        if self.guarded:
+            raise ValueError("a module by name")
         return self.peer.local_module(name, proxy)
 
     def get_exception(self):

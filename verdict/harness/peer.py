@@ -270,7 +270,7 @@ class Peer:
         raise value
 
     def serve(self, frame):
-        decoder, before = Decoder(self, frame), ()
+        decoder, before = Decoder(self, frame, asked=True), ()
         try:
             action, target, name, args, kwargs, drops = decoder.get()
             before = [content(value) for value in decoder.objects]

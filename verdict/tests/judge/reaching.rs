@@ -44,6 +44,14 @@ const HACKS: &[Hack] = &[
         EQUAL,
     ),
     (
+        "a class made by what the test handed over",
+        "kept = []\ndef f(x):\n    if not isinstance(x, int):\n        kept.append(x)\n        \
+         return 0\n    yes = lambda other: True\n    \
+         parts = type, ['A'], [(int,)], [{'__eq__': yes, '__ne__': yes}]\n    \
+         return next(kept[0](*parts))(0)",
+        "if f(map) is None: pass\nassert f(1) == 2\nassert f(41) == 42",
+    ),
+    (
         "built-in names where the test imports the solution",
         "def f(x): return 0.0\ndef max(*a): return 0.0\ndef sum(*a): return 0.0",
         "from solution import f\nassert max(abs(f(v) - (v + 1)) for v in (1, 41)) < 1e-6",
@@ -67,7 +75,11 @@ fn nothing_of_the_judge_is_in_reach() {
             passed.push((name, verdict));
         }
         // The same test code is passable.
-        let honest = judge_text(&python, "def f(x):\n    return x + 1", tests);
+        let honest = judge_text(
+            &python,
+            "def f(x):\n    return x + 1 if isinstance(x, int) else 0",
+            tests,
+        );
         assert_eq!(honest.reward(), Some(1.0), "{name}: {honest:#?}");
     }
     assert!(passed.is_empty(), "{passed:#?}");
