@@ -249,6 +249,41 @@ impl Drop for Store {
     }
 }
 
+/// The record of a run whose result is lost, which must not run again: our fault, at `step`.
+#[must_use]
+pub fn lost_record(
+    record: v1::RunRecord,
+    step: &str,
+    reason: &str,
+    now_unix_ms: u64,
+) -> v1::RunRecord {
+    let ending = v1::Ending {
+        kind: v1::EndingKind::SandboxFailed.into(),
+        step: Some(step.to_owned()),
+        reason: Some(reason.to_owned()),
+        ..v1::Ending::default()
+    };
+    let verdict = v1::Verdict {
+        outcome: v1::Outcome::InfraError.into(),
+        reason: reason.to_owned(),
+        ..v1::Verdict::default()
+    };
+    v1::RunRecord {
+        state: v1::RunState::Finished.into(),
+        finished_unix_ms: Some(now_unix_ms),
+        ending_kind: Some(v1::EndingKind::SandboxFailed.into()),
+        outcome: Some(v1::Outcome::InfraError.into()),
+        result: Some(v1::RunResult {
+            id: record.id.clone(),
+            run_id: record.run_id.clone(),
+            ending: Some(ending),
+            verdict: Some(verdict),
+            ..v1::RunResult::default()
+        }),
+        ..record
+    }
+}
+
 /// Most operations of one commit: bounds the memory and the wait of the first.
 const BATCH_MAX: usize = 512;
 

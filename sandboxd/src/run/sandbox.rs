@@ -311,6 +311,8 @@ impl Sandbox {
         {
             match file.write_all(b"1") {
                 Ok(()) => return,
+                // The launcher has removed the group: nothing is left to kill.
+                Err(error) if group_is_gone(&error) => return,
                 Err(error) => tracing::warn!(
                     error = &error as &dyn std::error::Error,
                     "cgroup.kill failed, asking the launcher"
@@ -365,6 +367,12 @@ impl<'a> ArchiveView<'a> {
             files: files.collect(),
         }
     }
+}
+
+/// Whether a write to a control file failed because its group has been removed.
+fn group_is_gone(error: &io::Error) -> bool {
+    let errno = error.raw_os_error().map(Errno::from_raw);
+    matches!(errno, Some(Errno::ENOENT | Errno::ENODEV))
 }
 
 #[cfg(test)]

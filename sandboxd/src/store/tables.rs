@@ -137,7 +137,10 @@ impl Tables {
             }
             for (tenant, run_id) in &lost {
                 if let Some(record) = writing.get(tenant, run_id)? {
-                    writing.finish(tenant, &lost_record(record, now_unix_ms))?;
+                    writing.finish(
+                        tenant,
+                        &super::lost_record(record, "daemon", DAEMON_ENDED, now_unix_ms),
+                    )?;
                 } else {
                     writing
                         .active
@@ -215,34 +218,8 @@ fn decode(run_id: &str, bytes: &[u8]) -> Result<v1::RunRecord, StoreError> {
     })
 }
 
-/// The record of a run that the daemon did not live to finish.
-fn lost_record(record: v1::RunRecord, now_unix_ms: u64) -> v1::RunRecord {
-    let ending = v1::Ending {
-        kind: v1::EndingKind::SandboxFailed.into(),
-        step: Some("daemon".to_owned()),
-        reason: Some("the daemon ended while this run was active".to_owned()),
-        ..v1::Ending::default()
-    };
-    let verdict = v1::Verdict {
-        outcome: v1::Outcome::InfraError.into(),
-        reason: "the daemon ended while this run was active".to_owned(),
-        ..v1::Verdict::default()
-    };
-    v1::RunRecord {
-        state: v1::RunState::Finished.into(),
-        finished_unix_ms: Some(now_unix_ms),
-        ending_kind: Some(v1::EndingKind::SandboxFailed.into()),
-        outcome: Some(v1::Outcome::InfraError.into()),
-        result: Some(v1::RunResult {
-            id: record.id.clone(),
-            run_id: record.run_id.clone(),
-            ending: Some(ending),
-            verdict: Some(verdict),
-            ..v1::RunResult::default()
-        }),
-        ..record
-    }
-}
+/// Why a run that was active when the daemon died has no result of its own.
+const DAEMON_ENDED: &str = "the daemon ended while this run was active";
 
 /// A transaction that writes.
 pub(super) struct Writing<'a> {

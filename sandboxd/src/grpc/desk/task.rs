@@ -11,7 +11,7 @@ use super::{Inner, Outcome};
 use crate::grpc::convert;
 use crate::grpc::status::ApiError;
 use crate::run::request::{Event, Request, RunError, RunResult};
-use crate::store::unix_ms;
+use crate::store::{lost_record, unix_ms};
 
 /// One run on its way to a result.
 pub(super) struct RunTask {
@@ -64,13 +64,17 @@ impl RunTask {
             }
             Err(error) => {
                 // A key whose run may have run must not run again: it keeps the error.
-                let kept = self.durable && matches!(error, RunError::Unrecorded { .. });
+                if self.durable && matches!(error, RunError::Unrecorded { .. }) {
+                    let record = self.run.record.clone();
+                    self.inner.metrics.run_refused("AUDIT_UNAVAILABLE");
+                    return Ok(lost_record(record, "audit", &error.to_string(), unix_ms()));
+                }
                 let error = ApiError::from(error);
                 self.inner.metrics.run_refused(error.reason);
-                if !self.detached && !kept {
+                if !self.detached {
                     return Err(error);
                 }
-                // Its caller is gone, or asks again: the error is kept as its result.
+                // Its caller is gone: the refusal is kept as its result.
                 let result = v1::RunResult {
                     id: self.run.record.id.clone(),
                     run_id: self.run.record.run_id.clone(),
