@@ -1,8 +1,8 @@
 //! A daemon for the duration of one command: found beside our executable, started, waited for,
-//! ended. It knows the daemon's command line and its ready line, and nothing of gRPC.
+//! ended. It knows the daemon's command line and its ready line.
 //!
-//! The daemon ends when its standard input closes, so that not even a `kill -9` of this process
-//! leaves one behind.
+//! The daemon ends when its standard input closes and nobody else uses it, so that not even a
+//! `kill -9` of this process leaves one behind, and nobody who came to it loses a run.
 
 use std::collections::VecDeque;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -15,12 +15,16 @@ use tokio::io::{AsyncReadExt, BufReader};
 use tokio::process::{Child, ChildStdin, Command};
 use tokio::task::JoinHandle;
 
+use crate::client::Client;
+use crate::endpoint::Endpoint;
 use crate::env_vars;
 
 /// A daemon must be ready within this time.
 const READY_DEADLINE: Duration = Duration::from_secs(20);
 /// A daemon whose last run has ended must be gone within this time, then it is killed.
 const END_DEADLINE: Duration = Duration::from_secs(20);
+/// How often one that does not end is asked whether it still serves others.
+const SHARED_PERIOD: Duration = Duration::from_secs(1);
 /// What is kept of the daemon's error output, from its end.
 const STDERR_BYTES_MAX: usize = 16 << 10;
 /// A ready line is shorter than this.
@@ -170,19 +174,40 @@ impl Embedded {
         &self.socket
     }
 
-    /// Asks it to end, waits for that, and kills it if that takes too long.
+    /// Lets it end and waits for that: others that came to it meanwhile are served to their end,
+    /// which is told once by `shared`. Kills it if it neither serves nor ends for too long.
     ///
     /// # Errors
     /// If it cannot be waited for.
-    pub async fn end(mut self) -> Result<(), EmbeddedError> {
+    pub async fn end(mut self, shared: impl FnOnce()) -> Result<(), EmbeddedError> {
         drop(self.stdin.take());
-        let wait = tokio::time::timeout(END_DEADLINE, self.child.wait());
-        match wait.await {
-            Ok(ended) => ended
-                .map(drop)
-                .map_err(|source| EmbeddedError::Wait { source }),
-            Err(_elapsed) => self.kill().await,
+        let mut shared = Some(shared);
+        let mut kill_at = tokio::time::Instant::now() + END_DEADLINE;
+        loop {
+            let wait = tokio::time::timeout(SHARED_PERIOD, self.child.wait());
+            if let Ok(ended) = wait.await {
+                return ended
+                    .map(drop)
+                    .map_err(|source| EmbeddedError::Wait { source });
+            }
+            if self.is_serving().await {
+                kill_at = tokio::time::Instant::now() + END_DEADLINE;
+                if let Some(shared) = shared.take() {
+                    shared();
+                }
+            } else if tokio::time::Instant::now() >= kill_at {
+                return self.kill().await;
+            }
         }
+    }
+
+    /// Whether it takes new calls.
+    async fn is_serving(&self) -> bool {
+        let endpoint = Endpoint::Unix(self.socket.clone());
+        let Ok(client) = Client::connect(&endpoint).await else {
+            return false;
+        };
+        client.status().await.is_ok_and(|status| !status.draining)
     }
 
     async fn failed_early(&mut self) -> EmbeddedError {

@@ -4,6 +4,7 @@
 //! sockets and read TLS keys, then drop to the api's own user for good, and only then start
 //! threads. Nothing after the drop can have them back.
 
+mod connections;
 mod folders;
 mod listeners;
 mod metrics_listener;

@@ -36,6 +36,8 @@ pub fn start(filter: &str, json: bool) -> Result<(), TelemetryError> {
     let subscriber = tracing_subscriber::fmt()
         .with_env_filter(parsed)
         .with_writer(std::io::stderr)
+        // Whoever reads them may be gone, which must not end us.
+        .log_internal_errors(false)
         .with_ansi(std::io::stderr().is_terminal() && !json);
     if json {
         subscriber.json().try_init().map_err(TelemetryError::Start)

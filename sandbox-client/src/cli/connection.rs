@@ -153,7 +153,7 @@ impl Session {
         match Client::connect(&endpoint).await {
             Ok(client) => Ok(Self::of_our_state_dir(client, Some(daemon))),
             Err(error) => {
-                daemon.end().await.map_err(Failure::Embedded)?;
+                daemon.end(|| ()).await.map_err(Failure::Embedded)?;
                 Err(error.into())
             }
         }
@@ -175,12 +175,23 @@ impl Session {
         }
     }
 
-    /// Ends the daemon if it is ours, and waits for that.
-    pub(crate) async fn end(self) -> Result<(), Failure> {
+    /// Ends the daemon if it is ours, and waits for that; other commands that use it meanwhile are
+    /// waited for too. A signal ends the waiting, not the daemon.
+    pub(crate) async fn end(self, terminal: &Terminal) -> Result<(), Failure> {
         drop(self.client);
-        match self.embedded {
-            Some(daemon) => daemon.end().await.map_err(Failure::Embedded),
-            None => Ok(()),
+        let Some(daemon) = self.embedded else {
+            return Ok(());
+        };
+        let mut signals = Signals::take()?;
+        let shared = || {
+            terminal.talk(
+                "other commands use the daemon that this one started; waiting for them (interrupt \
+                 to leave)",
+            );
+        };
+        tokio::select! {
+            ended = daemon.end(shared) => ended.map_err(Failure::Embedded),
+            () = signals.next() => Ok(()),
         }
     }
 }
@@ -262,7 +273,7 @@ pub(crate) async fn with_session<T>(
         outcome = work(&session) => outcome,
         () = signals.next() => Err(Failure::Interrupted),
     };
-    let ended = session.end().await;
+    let ended = session.end(&context.terminal).await;
     let value = outcome?;
     ended?;
     Ok(value)

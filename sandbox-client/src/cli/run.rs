@@ -153,7 +153,7 @@ pub(crate) async fn run(context: &Context, args: &RunArgs) -> Result<u8, Failure
             () = signals.next() => return Err(Failure::Interrupted),
         };
         let outcome = follow(context, &session.client, request.clone(), &mut signals).await;
-        let ended = session.end().await;
+        let ended = session.end(&context.terminal).await;
         match outcome {
             Ok(Some(result)) => {
                 ended?;

@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use audit::{Draft, Event, Source};
 use policies::{Catalog, RequestedLimits};
-use tokio::io::AsyncReadExt as _;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinSet;
+use tokio_stream::StreamExt as _;
 use tokio_stream::wrappers::{TcpListenerStream, UnixListenerStream};
 use tokio_util::sync::CancellationToken;
 use tonic::service::Routes;
@@ -19,6 +19,7 @@ use tonic::transport::Server;
 use tonic_health::ServingStatus;
 use tonic_health::server::HealthReporter;
 
+use super::connections::Connections;
 use super::listeners::Listeners;
 use super::metrics_listener::{self, Scrape};
 use super::{Prepared, processes::Processes};
@@ -95,8 +96,8 @@ pub enum ServeError {
 enum Stop {
     /// It was told to, by a signal.
     Told,
-    /// Its parent is gone or has no more work.
-    ParentGone,
+    /// Who started it, and whoever came meanwhile, has no more work.
+    Unused,
     /// A process of its own is gone.
     Gone(&'static str),
 }
@@ -171,14 +172,14 @@ pub(super) async fn serve(prepared: Prepared) -> Result<(), ServeError> {
         draining,
     };
     let signals = Signals::new()?;
-    house
-        .record(started(&house))
-        .await
-        .map_err(ServeError::Audit)?;
+    let first = house.record(started(&house)).await;
+    first.map_err(ServeError::Audit)?;
     let stopping = CancellationToken::new();
-    let mut servers = start_servers(listeners, routes, scrape, &stopping)?;
+    let connections = Connections::new();
+    let mut servers = start_servers(listeners, routes, scrape, &stopping, &connections)?;
     tell_ready(ready, &house.config)?;
-    let stop = house.wait(signals, options.embedded, &mut servers).await?;
+    let unused = connections.unused(options.embedded);
+    let stop = house.wait(signals, unused, &mut servers).await?;
     house
         .end(stop, stopping, servers, (launcher, audit_writer))
         .await
@@ -269,11 +270,14 @@ fn start_servers(
     routes: Routes,
     scrape: Scrape,
     stopping: &CancellationToken,
+    connections: &Connections,
 ) -> Result<JoinSet<Result<(), ServeError>>, ServeError> {
     let mut servers = JoinSet::new();
     let unix =
         tokio::net::UnixListener::from_std(listeners.unix).map_err(listener("the unix socket"))?;
-    let incoming = UnixListenerStream::new(unix);
+    let connections = connections.clone();
+    let incoming = UnixListenerStream::new(unix)
+        .map(move |stream| stream.map(|stream| connections.count(stream)));
     let router = Server::builder().add_routes(routes.clone());
     let stopped = stopping.clone().cancelled_owned();
     servers.spawn(async move {
@@ -345,17 +349,16 @@ impl House {
     async fn wait(
         &self,
         mut signals: Signals,
-        embedded: bool,
+        unused: impl Future<Output = ()>,
         servers: &mut JoinSet<Result<(), ServeError>>,
     ) -> Result<Stop, ServeError> {
-        let parent_gone = parent_gone(embedded);
-        tokio::pin!(parent_gone);
+        tokio::pin!(unused);
         loop {
             tokio::select! {
                 _ = signals.term.recv() => return Ok(Stop::Told),
                 _ = signals.int.recv() => return Ok(Stop::Told),
                 _ = signals.hup.recv() => self.reload_policies().await,
-                () = &mut parent_gone => return Ok(Stop::ParentGone),
+                () = &mut unused => return Ok(Stop::Unused),
                 () = self.link.gone() => return Ok(Stop::Gone("launcher")),
                 () = audit_gone(&self.audit) => return Ok(Stop::Gone("audit writer")),
                 Some(Ok(Err(error))) = servers.join_next() => return Err(error),
@@ -410,7 +413,7 @@ impl House {
             .await;
         let grace = match stop {
             Stop::Told => Duration::from_millis(self.config.drain_ms),
-            Stop::ParentGone | Stop::Gone(_) => Duration::ZERO,
+            Stop::Unused | Stop::Gone(_) => Duration::ZERO,
         };
         if !self.engine.drain(grace).await {
             tracing::error!("some runs did not end in time and are given up on");
@@ -439,22 +442,8 @@ impl House {
         self.audit.close().await;
         wait_for("audit writer", audit_writer).await;
         match stop {
-            Stop::Told | Stop::ParentGone => Ok(()),
+            Stop::Told | Stop::Unused => Ok(()),
             Stop::Gone(process) => Err(ServeError::Gone { process }),
-        }
-    }
-}
-
-/// Waits until standard input closes, if that is where the parent holds us; else forever.
-async fn parent_gone(embedded: bool) {
-    if !embedded {
-        return std::future::pending().await;
-    }
-    let mut stdin = tokio::io::stdin();
-    let mut ignored = [0_u8; 256];
-    while let Ok(read) = stdin.read(&mut ignored).await {
-        if read == 0 {
-            return;
         }
     }
 }
