@@ -9,9 +9,11 @@ use std::time::Duration;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
+use crate::host;
+use crate::skips;
 use crate::tls::free_port;
 use crate::wait;
-use crate::world::{World, shell, speak};
+use crate::world::{World, rollcage, shell, speak};
 
 /// Whatever is waited for here comes at once on an idle machine.
 const SOON: Duration = Duration::from_secs(20);
@@ -116,4 +118,43 @@ fn explain_tells_the_steps_in_their_order() {
         let place = found.unwrap_or_else(|| panic!("{name} is not where it belongs:\n{text}"));
         from += place + 1;
     }
+}
+
+#[test]
+fn commands_that_share_a_daemon_lose_no_run() {
+    let test = "commands_that_share_a_daemon_lose_no_run";
+    if !skips::is_root(test) {
+        return;
+    }
+    let _turn = host::take_turn();
+    let work = tempfile::tempdir().expect("a folder");
+    let state = work.path().join("state");
+    // No daemon runs: one of them starts it, the others come to it, and it is not theirs to lose.
+    let say = |number: usize| {
+        let mut command = rollcage(work.path());
+        let script = format!("sleep 0.{}; echo {number}", number % 4);
+        command
+            .args(["run", "--", "sh", "-c", &script])
+            .env("ROLLCAGE_STATE_DIR", &state)
+            .env("ROLLCAGE_SOCKET", work.path().join("nobody"));
+        (number, speak(&mut command, b""))
+    };
+    let spoken: Vec<_> = std::thread::scope(|scope| {
+        let say = &say;
+        let threads = (0..8)
+            .map(|first| scope.spawn(move || [first, first + 8, first + 16].map(say).into_iter()));
+        let threads: Vec<_> = threads.collect();
+        let results = threads.into_iter().map(|thread| thread.join());
+        results.flat_map(|all| all.expect("a thread")).collect()
+    });
+    assert_eq!(spoken.len(), 24);
+    for (number, spoken) in spoken {
+        assert_eq!(spoken.ended(0).stdout(), format!("{number}\n"));
+    }
+    let ours = state.to_string_lossy().into_owned();
+    wait::until_it_holds("every daemon of them is gone", SOON, || {
+        !host::processes()
+            .iter()
+            .any(|process| process.command_line.contains(&ours))
+    });
 }
