@@ -166,11 +166,16 @@ fn limit_sentence(ending: &Ending) -> String {
         Ending::OutputUp {
             cap_bytes,
             dropped_bytes,
-        } => format!(
-            "ended at the output limit: {} allowed, {} beyond what is kept",
-            show_bytes(*cap_bytes),
-            show_bytes(*dropped_bytes)
-        ),
+        } => {
+            let dropped = match dropped_bytes {
+                0 => String::new(),
+                bytes => format!(", {} of what was read not kept", show_bytes(*bytes)),
+            };
+            format!(
+                "ended at the output limit: {} allowed{dropped}",
+                show_bytes(*cap_bytes)
+            )
+        }
         Ending::DiskUp {
             limit_bytes,
             first_refusal,
