@@ -158,11 +158,25 @@ fn without_privileges_no_process_hides_from_the_limits() {
     let Some(run) = as_user("without_privileges_no_process_hides_from_the_limits") else {
         return;
     };
-    // Not dumpable: hidden from whoever may not trace it.
-    let code = "import ctypes, time\nassert ctypes.CDLL(None).prctl(4, 0, 0, 0, 0) == 0\n\
-                held = bytearray(300 << 20)\n\
-                for at in range(0, len(held), 4096): held[at] = 1\ntime.sleep(2)\n";
-    assert_eq!(ending(&run(code)), "memory_up");
+    let fill = "for at in range(0, len(held), 4096): held[at] = 1\nimport time\ntime.sleep(2)\n";
+    for held in [
+        // Not dumpable: hidden from whoever may not trace it.
+        "import ctypes\nassert ctypes.CDLL(None).prctl(4, 0, 0, 0, 0) == 0\n\
+         held = bytearray(300 << 20)\n",
+        // Shared: not a process's own.
+        "import mmap\nheld = mmap.mmap(-1, 300 << 20)\n",
+    ] {
+        assert_eq!(
+            ending(&run(&format!("{held}{fill}"))),
+            "memory_up",
+            "{held}"
+        );
+    }
+    // In no process at all: there is no such place.
+    let file = "import os\ntry: os.memfd_create('x', 0x9)\nexcept PermissionError: pass\n\
+                else: raise SystemExit(1)\n";
+    assert_eq!(ending(&run(file)), "exited");
+    assert_eq!(run(file).json()["ending"]["code"], 0);
 }
 
 #[test]

@@ -89,6 +89,12 @@ fn filter_spec(plan: &Plan, landlock_abi: u32) -> Result<FilterSpec, UnknownCall
     if plan.mode == Mode::Landlock {
         spec.extra_deny.extend(shared_host_calls(landlock_abi));
     }
+    if plan.degradable.iter().any(|name| name == "memory") {
+        // Where memory is polled it is looked for in processes: none may lie outside of them.
+        let hoards = ["memfd_create", "shmget"];
+        spec.extra_deny
+            .extend(hoards.into_iter().filter_map(seccomp::table::number_of));
+    }
     for name in &plan.syscalls.allow {
         let number =
             seccomp::table::number_of(name).ok_or_else(|| UnknownCall { name: name.clone() })?;
