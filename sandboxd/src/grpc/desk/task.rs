@@ -35,10 +35,22 @@ impl RunTask {
             .runner
             .run(request, events, self.run.cancel.clone())
             .await;
+        let unrecorded = match &ended {
+            Err(error @ RunError::Unrecorded { .. }) => Some(error.to_string()),
+            _ => None,
+        };
         let record = self.finished_record(ended);
         // Who has a key, or comes back later, is told only what is on disk by then.
         if self.durable {
-            let stored = self.keep(&record).await;
+            let stored = match unrecorded {
+                // The caller gets the error, since there is no result without its record; whoever
+                // asks again by the key learns that it may have run, and it does not run again.
+                Some(reason) => {
+                    let lost = lost_record(self.run.record.clone(), "audit", &reason, unix_ms());
+                    self.keep(&Ok(lost)).await
+                }
+                None => self.keep(&record).await,
+            };
             result.send_replace(Some(stored.and(outcome(record))));
         } else {
             result.send_replace(Some(outcome(record.clone())));
@@ -64,11 +76,6 @@ impl RunTask {
             }
             Err(error) => {
                 // A key whose run may have run must not run again: it keeps the error.
-                if self.durable && matches!(error, RunError::Unrecorded { .. }) {
-                    let record = self.run.record.clone();
-                    self.inner.metrics.run_refused("AUDIT_UNAVAILABLE");
-                    return Ok(lost_record(record, "audit", &error.to_string(), unix_ms()));
-                }
                 let error = ApiError::from(error);
                 self.inner.metrics.run_refused(error.reason);
                 if !self.detached {
