@@ -180,6 +180,22 @@ fn without_privileges_no_process_hides_from_the_limits() {
 }
 
 #[test]
+fn without_privileges_children_that_nobody_waits_for_cost_their_time() {
+    let test = "without_privileges_children_that_nobody_waits_for_cost_their_time";
+    let Some(run) = as_user(test) else {
+        return;
+    };
+    // The kernel adds the time of such a child to nobody's. The default is 10 s of CPU time.
+    let code = "import os, resource, signal, time\nsignal.signal(signal.SIGCHLD, signal.SIG_IGN)\n\
+                end = time.time() + 30\nwhile time.time() < end:\n    \
+                for _ in range(8):\n        if os.fork() == 0:\n            \
+                busy = time.process_time() + 0.3\n            \
+                while time.process_time() < busy: pass\n            os._exit(0)\n    \
+                time.sleep(0.8)\n";
+    assert_eq!(ending(&run(code)), "cpu_time_up");
+}
+
+#[test]
 fn without_privileges_pid_1_keeps_its_own_limits() {
     let Some(run) = as_user("without_privileges_pid_1_keeps_its_own_limits") else {
         return;

@@ -1,6 +1,7 @@
 //! The soft limits of hosts without control groups: pid 1 adds up private memory and CPU time of
 //! all processes every few milliseconds and ends the sandbox when either is too much.
 
+use std::collections::BTreeMap;
 use std::fs;
 
 use nix::sys::resource::{UsageWho, getrusage};
@@ -23,6 +24,10 @@ pub(super) struct UsageWatch {
     tick_ms: u64,
     mode: Mode,
     seen: Polled,
+    /// Own CPU time of each process at the last poll.
+    last_ms: BTreeMap<i32, u64>,
+    /// What was seen to be used, summed up: the kernel forgets children that nobody waits for.
+    summed_ms: u64,
 }
 
 /// What one process uses.
@@ -32,7 +37,10 @@ struct Use {
     memory_bytes: u64,
     /// Resident, with what is shared.
     resident_bytes: u64,
+    /// Its own CPU time and that of children it waited for.
     cpu_ms: u64,
+    /// Its own alone.
+    own_cpu_ms: u64,
 }
 
 impl UsageWatch {
@@ -53,6 +61,8 @@ impl UsageWatch {
             tick_ms: 1000 / constant(SysconfVar::CLK_TCK, 100).max(1),
             mode: boot.plan.mode,
             seen: Polled::default(),
+            last_ms: BTreeMap::new(),
+            summed_ms: 0,
         })
     }
 
@@ -72,7 +82,8 @@ impl UsageWatch {
         self.seen.cpu_ms = self
             .seen
             .cpu_ms
-            .max(running.saturating_add(reaped_cpu_ms()));
+            .max(running.saturating_add(reaped_cpu_ms()))
+            .max(self.sum_up(&pids, &uses));
         if self.seen.over.is_none() {
             if memory > self.memory_bytes_max {
                 self.seen.over = Some(PolledLimit::Memory);
@@ -81,6 +92,22 @@ impl UsageWatch {
             }
         }
         self.seen.over.is_some()
+    }
+
+    /// Adds what each process used since the last poll.
+    fn sum_up(&mut self, pids: &[i32], uses: &[Use]) -> u64 {
+        let mut now = BTreeMap::new();
+        for (pid, each) in pids.iter().zip(uses) {
+            let last = self.last_ms.get(pid).copied().unwrap_or(0);
+            // Less than before: another process with the same number.
+            let used = each.own_cpu_ms.checked_sub(last);
+            self.summed_ms = self
+                .summed_ms
+                .saturating_add(used.unwrap_or(each.own_cpu_ms));
+            now.insert(*pid, each.own_cpu_ms);
+        }
+        self.last_ms = now;
+        self.summed_ms
     }
 
     pub(super) fn seen(&self) -> Polled {
@@ -114,12 +141,14 @@ impl UsageWatch {
         // utime, stime, cutime and cstime are fields 14 to 17 of the line, 11 to 14 from there.
         let rest = numbers(stat.rsplit_once(')').map_or("", |(_, rest)| rest));
         let ticks: u64 = rest.iter().skip(11).take(4).sum();
+        let own_ticks: u64 = rest.iter().skip(11).take(2).sum();
         Use {
             resident_bytes: page(1).saturating_mul(self.page_bytes),
             memory_bytes: page(1)
                 .saturating_sub(page(2))
                 .saturating_mul(self.page_bytes),
             cpu_ms: ticks.saturating_mul(self.tick_ms),
+            own_cpu_ms: own_ticks.saturating_mul(self.tick_ms),
         }
     }
 }
