@@ -107,6 +107,12 @@ pub fn loopback_up() -> SysResult<()> {
 
 /// Highest capability number this kernel knows, by asking for each in turn. prctl(2).
 pub fn last_capability() -> u32 {
+    // Asked once: pid 1 asks before it forks, and its children inherit the answer.
+    static LAST: std::sync::OnceLock<u32> = std::sync::OnceLock::new();
+    *LAST.get_or_init(probe_last_capability)
+}
+
+fn probe_last_capability() -> u32 {
     // SAFETY: takes integers only.
     let known = |cap: u32| unsafe { libc::prctl(libc::PR_CAPBSET_READ, cap, 0, 0, 0) } >= 0;
     (0..64).take_while(|cap| known(*cap)).last().unwrap_or(0)

@@ -4,12 +4,14 @@
 //! A sandbox's pid 1 is made with CLONE_PARENT: it is the launcher's child, dies with the
 //! launcher, and is reaped by it.
 
+mod mounts;
+
 use std::ffi::CString;
 use std::fs;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use anyhow::{Context, Result};
-use confine::boot::{BOOT_FD, CHANNEL_FD, FromBoot, ToBoot};
+use confine::boot::{BOOT_FD, CHANNEL_FD, FromBoot, RootOp, ToBoot};
 use confine::packet;
 use confine::plan::Mode;
 use confine::sys::process::{CLONE_PARENT, CloneFlags, Fork, clone_process, exec_fd, exit_now};
@@ -59,17 +61,18 @@ pub(crate) struct Forker {
 
 impl Forker {
     /// Forks one.
-    pub(crate) fn start(init: &OwnedFd) -> Result<Self> {
+    pub(crate) fn start(init: &OwnedFd, image: &[RootOp], mode: Mode) -> Result<Self> {
         let (ours, theirs) = packet::pair().context("make a forker socket")?;
         match clone_process(CloneFlags::default(), None).context("fork a forker")? {
             Fork::Child => {
-                let code = match keep_only(&theirs, init).and_then(|(t, i)| serve(&t, &i)) {
-                    Ok(()) => 0,
-                    Err(error) => {
-                        crate::attest::warn(&format!("forker ends: {error:#}"));
-                        1
-                    }
-                };
+                let code =
+                    match prepare(&theirs, init, image, mode).and_then(|(t, i)| serve(&t, &i)) {
+                        Ok(()) => 0,
+                        Err(error) => {
+                            crate::attest::warn(&format!("forker ends: {error:#}"));
+                            1
+                        }
+                    };
                 exit_now(code)
             }
             Fork::Parent { pidfd, .. } => Ok(Self {
@@ -79,6 +82,20 @@ impl Forker {
             }),
         }
     }
+}
+
+/// Lets go of all that a forker has no use for: descriptors and, with the rights to, mounts.
+fn prepare(
+    socket: &OwnedFd,
+    init: &OwnedFd,
+    image: &[RootOp],
+    mode: Mode,
+) -> Result<(OwnedFd, OwnedFd)> {
+    let kept = keep_only(socket, init)?;
+    if mode == Mode::Root {
+        mounts::keep_only(image)?;
+    }
+    Ok(kept)
 }
 
 /// Closes all that the launcher has open but the two descriptors a forker needs: a copy of the

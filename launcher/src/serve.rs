@@ -94,7 +94,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<()> {
     let init = seal_init(&args.init)?;
     let mut forkers = Vec::new();
     for _number in 0..args.forkers.max(1) {
-        forkers.push(Forker::start(&init)?);
+        forkers.push(Forker::start(&init, &image.ops, host.mode)?);
     }
     let mut launcher = Launcher {
         api,
