@@ -91,7 +91,7 @@ impl SandboxGroups {
         }
     }
 
-    /// Open `cgroup.procs` files that a command attaches itself to.
+    /// Open files through which a command attaches itself.
     pub(crate) fn attach_files(&self) -> Result<Vec<OwnedFd>, CgroupError> {
         match self {
             Self::V1(groups) => groups.attach_files(),

@@ -185,12 +185,14 @@ impl SandboxGroups {
         self.unified.as_deref().map(open_for_reading).transpose()
     }
 
+    /// `tasks`, not `cgroup.procs`: a lone thread that moves itself needs no lock over all forks of
+    /// the machine, for which the kernel waits milliseconds (an RCU grace period).
     pub(crate) fn attach_files(&self) -> Result<Vec<OwnedFd>, CgroupError> {
         self.own
             .iter()
             .map(|(_, dir)| dir)
             .chain(&self.devices)
-            .map(|dir| open_for_writing(&dir.join("cgroup.procs")))
+            .map(|dir| open_for_writing(&dir.join("tasks")))
             .collect()
     }
 
