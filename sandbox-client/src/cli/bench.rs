@@ -2,6 +2,7 @@
 //! measured in one interleaved loop so that a busy moment strikes each of them alike.
 
 mod contender;
+mod limits;
 mod oci;
 mod samples;
 
@@ -13,7 +14,7 @@ use super::connection::with_daemon;
 use super::failure::Failure;
 use super::table::{Align, Table};
 use crate::client::Client;
-use contender::{Contender, Contenders};
+use contender::{Contender, Contenders, elapsed_micros};
 use samples::Samples;
 
 /// Measurements.
@@ -21,6 +22,8 @@ use samples::Samples;
 pub(crate) enum BenchCommand {
     /// Measure whole runs of /bin/true and of `python3 -c 1`: from the call to the result.
     Start(StartArgs),
+    /// Measure how far behind a wall-clock limit the result of a run comes.
+    Limits(limits::LimitsArgs),
 }
 
 /// Options of `bench start`.
@@ -59,7 +62,10 @@ struct Figures {
 
 /// Does it.
 pub(crate) async fn bench(context: &Context, command: BenchCommand) -> Result<u8, Failure> {
-    let BenchCommand::Start(args) = command;
+    let args = match command {
+        BenchCommand::Start(args) => args,
+        BenchCommand::Limits(args) => return limits::limits(context, args).await,
+    };
     let programs = programs()?;
     let contenders = Contenders::find()?;
     with_daemon(context, async |client| {

@@ -235,6 +235,6 @@ fn run_command(mut command: Command) -> Result<u64, Failure> {
     })
 }
 
-fn elapsed_micros(started: Instant) -> u64 {
+pub(super) fn elapsed_micros(started: Instant) -> u64 {
     u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX)
 }
