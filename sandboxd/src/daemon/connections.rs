@@ -10,30 +10,34 @@ use tokio::net::UnixStream;
 use tokio::sync::watch;
 use tonic::transport::server::{Connected, UdsConnectInfo};
 
-/// How many are open.
+/// How many are open, but those of the process that started us.
 #[derive(Debug, Clone)]
 pub(super) struct Connections {
     open: watch::Sender<usize>,
+    parent: i32,
 }
 
 impl Connections {
     pub(super) fn new() -> Self {
         Self {
             open: watch::Sender::new(0),
+            parent: nix::unistd::getppid().as_raw(),
         }
     }
 
-    /// Counts a connection for as long as it is open.
+    /// Counts a connection of somebody else for as long as it is open.
     pub(super) fn count(&self, stream: UnixStream) -> Counted {
-        self.open.send_modify(|open| *open += 1);
-        Counted {
-            stream,
-            of: self.clone(),
+        let peer = stream.peer_cred().ok().and_then(|peer| peer.pid());
+        // Our parent says by our standard input when it needs us no more, whatever it holds open.
+        let of = (peer != Some(self.parent)).then(|| self.clone());
+        if let Some(connections) = &of {
+            connections.open.send_modify(|open| *open += 1);
         }
+        Counted { stream, of }
     }
 
     /// Waits until nobody needs an embedded daemon any more: whoever started it has closed our
-    /// standard input, and no connection is open. For a service: forever.
+    /// standard input, and nobody else has a connection open. For a service: forever.
     pub(super) async fn unused(&self, embedded: bool) {
         if !embedded {
             return std::future::pending().await;
@@ -57,14 +61,15 @@ impl Connections {
 #[derive(Debug)]
 pub(super) struct Counted {
     stream: UnixStream,
-    of: Connections,
+    of: Option<Connections>,
 }
 
 impl Drop for Counted {
     fn drop(&mut self) {
-        self.of
-            .open
-            .send_modify(|open| *open = open.saturating_sub(1));
+        if let Some(connections) = &self.of {
+            let open = &connections.open;
+            open.send_modify(|open| *open = open.saturating_sub(1));
+        }
     }
 }
 
