@@ -163,7 +163,11 @@ impl SandboxGroups {
             } else {
                 Status::Degraded(format!("this host has no {name} cgroup for us"))
             },
-            applied: format!("{value} ({kind})"),
+            applied: if has(name) {
+                format!("{value} ({kind})")
+            } else {
+                String::new()
+            },
         })
         .collect()
     }

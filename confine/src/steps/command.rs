@@ -182,8 +182,8 @@ pub fn seccomp(command: &mut Command) -> Result<Taken, StepError> {
     command.listener = sys::seccomp::install(&command.boot.filter, listen)
         .map_err(StepError::at("install the seccomp filter"))?;
     Ok(Taken::enforced(format!(
-        "{:?}, {} instructions{}",
-        command.boot.plan.syscalls.profile,
+        "{}, {} instructions{}",
+        format!("{:?}", command.boot.plan.syscalls.profile).to_lowercase(),
         command.boot.filter.len(),
         if listen { ", denials told" } else { "" }
     )))

@@ -243,8 +243,13 @@ fn syscall_denial(call: &DeniedCall) -> Denial {
 }
 
 fn manifest_of(facts: &Facts, limits: &EffectiveLimits) -> Vec<ManifestRow> {
-    let mut rows: Vec<ManifestRow> = facts.steps.iter().map(row_of).collect();
+    let mut rows: Vec<ManifestRow> = facts
+        .steps
+        .iter()
+        .map(|step| row_of(step, limits))
+        .collect();
     if facts.spawned_at.is_some() {
+        rows.extend(unreported(facts));
         rows.extend(own_rows(facts, limits));
     }
     if let Some(reaped) = &facts.reaped
@@ -285,7 +290,54 @@ fn resource_row(name: &str, value: String) -> ManifestRow {
     }
 }
 
-fn row_of(step: &StepReport) -> ManifestRow {
+/// Steps that a started program must have behind it but that nobody told of.
+fn unreported(facts: &Facts) -> Vec<ManifestRow> {
+    let told = |name: &str| facts.steps.iter().any(|step| step.step == name);
+    confine::sequence::explain()
+        .into_iter()
+        .filter(|(name, ..)| !told(name))
+        .map(|(name, layer, _why)| ManifestRow {
+            name: name.to_owned(),
+            layer: layer_of(layer),
+            asked: REQUIRED.to_owned(),
+            applied: String::new(),
+            status: ControlStatus::Degraded,
+            reason: "pid 1 of the sandbox did not report this step".to_owned(),
+            proof: String::new(),
+        })
+        .collect()
+}
+
+/// What is asked of a control that has no value: that it is there.
+const REQUIRED: &str = "required";
+
+/// What was asked of a control: said by us, whatever the sandbox reports.
+fn asked_of(step: &StepReport, limits: &EffectiveLimits) -> String {
+    match (step.step.as_str(), &step.status) {
+        (_, Status::NotAsked) => String::new(),
+        ("memory", _) => format!("{} bytes", limits.memory_bytes_max),
+        ("pids", _) => limits.pids_max.to_string(),
+        ("cpu", _) => format!("{} millicores", limits.cpu_millicores_max),
+        ("workspace", _) => {
+            format!(
+                "{} bytes, {} inodes",
+                limits.disk_bytes_max, limits.files_max
+            )
+        }
+        ("rlimits", _) => format!("{} open files", limits.open_files_max),
+        _ => REQUIRED.to_owned(),
+    }
+}
+
+fn layer_of(layer: Layer) -> ControlLayer {
+    match layer {
+        Layer::Semantics => ControlLayer::Semantics,
+        Layer::AttackSurface => ControlLayer::AttackSurface,
+        Layer::Resource => ControlLayer::Resource,
+    }
+}
+
+fn row_of(step: &StepReport, limits: &EffectiveLimits) -> ManifestRow {
     let (status, reason) = match &step.status {
         Status::Enforced => (ControlStatus::Enforced, String::new()),
         Status::Degraded(why) => (ControlStatus::Degraded, why.clone()),
@@ -293,12 +345,8 @@ fn row_of(step: &StepReport) -> ManifestRow {
     };
     ManifestRow {
         name: step.step.clone(),
-        layer: match step.layer {
-            Layer::Semantics => ControlLayer::Semantics,
-            Layer::AttackSurface => ControlLayer::AttackSurface,
-            Layer::Resource => ControlLayer::Resource,
-        },
-        asked: String::new(),
+        layer: layer_of(step.layer),
+        asked: asked_of(step, limits),
         applied: step.applied.clone(),
         status,
         reason,

@@ -120,6 +120,30 @@ fn an_unwatched_cpu_time_is_degraded_in_the_manifest() {
 }
 
 #[test]
+fn a_step_that_nobody_reported_shows_in_the_manifest() {
+    let mut ran = ran(KernelCounters::default(), ProgramEnd::Exited { code: 0 });
+    let steps: Vec<StepReport> = confine::sequence::explain()
+        .into_iter()
+        .filter(|(name, ..)| *name != "seccomp")
+        .map(|(name, layer, _why)| StepReport {
+            step: name.to_owned(),
+            layer,
+            status: Status::Enforced,
+            applied: String::new(),
+        })
+        .collect();
+    ran.facts.steps = steps;
+    let manifest = concluded(&ran, DenyAction::Errno).manifest;
+    let degraded: Vec<&ManifestRow> = manifest
+        .iter()
+        .filter(|row| row.status == ControlStatus::Degraded && row.name != "cpu_time")
+        .collect();
+    assert_eq!(degraded.len(), 1, "{degraded:?}");
+    assert_eq!(degraded[0].name, "seccomp");
+    assert_eq!(degraded[0].asked, "required");
+}
+
+#[test]
 fn a_peak_at_the_limit_is_evidence_where_the_kernel_counts_no_hits() {
     let killed = || ProgramEnd::Signalled {
         signal: 9,

@@ -65,15 +65,17 @@ async fn a_plain_run_is_told_whole_and_recorded_before_its_reply() {
         .iter()
         .map(|row| row.name.as_str())
         .collect();
-    let all = [
-        "cgroup",
-        "mounts",
-        "seccomp",
-        "wall_time",
-        "cpu_time",
-        "output",
-    ];
+    let steps = confine::sequence::explain()
+        .into_iter()
+        .map(|(name, ..)| name);
+    let all: Vec<&str> = ["memory"]
+        .into_iter()
+        .chain(steps)
+        .chain(["wall_time", "cpu_time", "output"])
+        .collect();
     assert_eq!(names, all);
+    let memory = &result.manifest[0];
+    assert!(memory.asked.ends_with(" bytes"), "{memory:?}");
     assert!(
         result
             .manifest

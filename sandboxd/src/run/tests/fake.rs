@@ -103,6 +103,22 @@ pub(super) struct FakeProgram {
 
 pub(super) const MAIN: CommandToken = CommandToken(1);
 
+/// Whether a step of the sequence is pid 1's own.
+fn is_session(name: &str) -> bool {
+    confine::sequence::SESSION
+        .iter()
+        .any(|step| step.name == name)
+}
+
+/// Reports of those steps of the whole sequence that `of` picks.
+fn rows(of: impl Fn(&str) -> bool) -> Vec<StepReport> {
+    confine::sequence::explain()
+        .into_iter()
+        .filter(|(name, ..)| of(name))
+        .map(|(name, ..)| row(name))
+        .collect()
+}
+
 fn row(step: &str) -> StepReport {
     StepReport {
         step: step.to_owned(),
@@ -139,7 +155,7 @@ impl FakeSandbox {
             token: self.token,
             pid: 1,
             uid_base: 100_000,
-            controls: vec![row("cgroup")],
+            controls: vec![row("memory")],
             fds: vec![FdKind::CgroupKill, FdKind::CpuUsage],
         };
         packet::send(self.launcher.as_fd(), &frame, &[kill.as_fd(), cpu.as_fd()]).unwrap();
@@ -179,7 +195,7 @@ impl FakeSandbox {
     /// Takes the files, if there are any, and the command.
     pub(super) fn spawned(&self) -> (Archive, FakeProgram) {
         self.say(&FromInit::Entered {
-            steps: vec![row("mounts")],
+            steps: rows(is_session),
         });
         let mut archive = Archive::default();
         loop {
@@ -201,7 +217,7 @@ impl FakeSandbox {
                     self.say(&FromInit::Spawned {
                         command: MAIN,
                         pid: 2,
-                        steps: vec![row("seccomp")],
+                        steps: rows(|name| !is_session(name)),
                         spawn_us: 321,
                     });
                     return (archive, program);
