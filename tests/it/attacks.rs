@@ -123,6 +123,10 @@ fn as_user(test: &str) -> Option<impl Fn(&str) -> Spoken> {
     let open = fs::Permissions::from_mode(0o755);
     fs::set_permissions(home.path(), open).expect("open the home");
     chown(home.path(), Some(ID), Some(ID)).expect("give the home away");
+    // A folder of its own: the daemon's is called `rollcage`, as the program beside it.
+    let runtime = home.path().join("run");
+    fs::create_dir(&runtime).expect("a runtime folder");
+    chown(&runtime, Some(ID), Some(ID)).expect("give the runtime folder away");
     for name in ["rollcage", "sandboxd", "sandbox-launcher", "sandbox-init"] {
         let from = skips::bin_dir().join(name);
         fs::copy(from, home.path().join(name)).expect("copy a program");
@@ -134,7 +138,7 @@ fn as_user(test: &str) -> Option<impl Fn(&str) -> Spoken> {
             .env_clear()
             .env("PATH", "/usr/local/bin:/usr/bin:/bin")
             .env("HOME", home.path())
-            .env("XDG_RUNTIME_DIR", home.path())
+            .env("XDG_RUNTIME_DIR", &runtime)
             .uid(ID)
             .gid(ID)
             .args(arguments);
