@@ -74,9 +74,10 @@ impl UsageWatch {
         let resident: u64 = uses.iter().map(|each| each.resident_bytes).sum();
         let running: u64 = uses.iter().map(|each| each.cpu_ms).sum();
         let mut memory = own.saturating_add(tmpfs_bytes);
-        if memory <= self.memory_bytes_max && resident > self.memory_bytes_max {
-            // Shared memory may be libraries or may hide a hoard: only the slow look tells.
-            memory = memory.max(with_shared(&pids, tmpfs_bytes));
+        if memory > self.memory_bytes_max || resident > self.memory_bytes_max {
+            // Forked children share pages that the quick look counts for each of them, and shared
+            // memory may be libraries or may hide a hoard: only the slow look tells.
+            memory = with_shared(&pids, &uses, tmpfs_bytes);
         }
         self.seen.memory_peak_bytes = self.seen.memory_peak_bytes.max(memory);
         self.seen.cpu_ms = self
@@ -154,10 +155,15 @@ impl UsageWatch {
 }
 
 /// Own and shared memory of these processes, each page counted once; mapped files are not in it.
-fn with_shared(pids: &[i32], tmpfs_bytes: u64) -> u64 {
+fn with_shared(pids: &[i32], uses: &[Use], tmpfs_bytes: u64) -> u64 {
     let (mut own, mut shared) = (0u64, 0u64);
-    for pid in pids {
+    for (pid, each) in pids.iter().zip(uses) {
         let text = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).unwrap_or_default();
+        if text.is_empty() {
+            // Just gone, or not to be read: then the quick look counts.
+            own = own.saturating_add(each.memory_bytes);
+            continue;
+        }
         own = own.saturating_add(rollup_bytes(&text, "Pss_Anon:"));
         shared = shared.saturating_add(rollup_bytes(&text, "Pss_Shmem:"));
     }
