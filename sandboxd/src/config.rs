@@ -196,11 +196,22 @@ impl Default for ResultsConfig {
 }
 
 /// `[host_image]`: the image made of this host's own programs.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct HostImageConfig {
     /// Toolchains elsewhere, readable in sandboxes: absolute paths.
     pub extra_read_paths: Vec<PathBuf>,
+    /// Whether runs may use it although its digest names only packages and paths, not every byte.
+    pub accept_unpinned: bool,
+}
+
+impl Default for HostImageConfig {
+    fn default() -> Self {
+        Self {
+            extra_read_paths: Vec::new(),
+            accept_unpinned: true,
+        }
+    }
 }
 
 /// `[metrics]`: where Prometheus scrapes; off without this table.

@@ -65,6 +65,8 @@ pub struct EngineParts {
     pub admission: AdmissionLimits,
     /// Where test code runs.
     pub judge: JudgeSandbox,
+    /// Whether images whose content can change under the same name (`host`) may be used.
+    pub unpinned_images: bool,
 }
 
 #[derive(Debug)]
@@ -73,6 +75,7 @@ struct Inner {
     audit: Arc<dyn AuditSink>,
     admission: Admission,
     judge: JudgeSandbox,
+    unpinned_images: bool,
     harness: harness_cache::Cell,
     tasks: TaskTracker,
     draining: CancellationToken,
@@ -128,6 +131,7 @@ impl Engine {
             audit: parts.audit,
             admission: Admission::new(parts.admission),
             judge: parts.judge,
+            unpinned_images: parts.unpinned_images,
             harness: harness_cache::Cell::new(),
             tasks: TaskTracker::new(),
             draining: CancellationToken::new(),

@@ -94,6 +94,27 @@ fn numbers_are_there_for_prometheus() {
     }
 }
 
+#[test]
+fn unpinned_images_are_refused_where_the_site_says_so() {
+    let test = "unpinned_images_are_refused_where_the_site_says_so";
+    let config = "[host_image]\naccept_unpinned = false\n";
+    let Some(world) = World::with_config(test, config) else {
+        return;
+    };
+    let refused = world.cli(&["run", "--policy", "shell", "--", "true"]);
+    let said = refused.ended(125).stderr();
+    assert!(said.contains("host_image.accept_unpinned"), "{said}");
+    let Some(other) = World::start(test) else {
+        return;
+    };
+    let run = other.cli(&["run", "--json", "--policy", "shell", "--", "true"]);
+    let result = run.ended(0).json();
+    assert_eq!(
+        result["verdict"]["evidence"]["image_unpinned"], true,
+        "{result}"
+    );
+}
+
 fn scrape(port: u16) -> String {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("connect");
     let request = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";

@@ -171,6 +171,8 @@ pub enum Isolation {
 pub struct Evidence {
     /// The image.
     pub image_sha256: String,
+    /// Whether the image's digest names its packages and paths only, not every byte.
+    pub image_unpinned: bool,
     /// The policy in canonical form.
     pub policy_sha256: String,
     /// The solution's files, see [`crate::digest::inputs_sha256`].

@@ -241,6 +241,7 @@ fn engine(config: &Config, link: LauncherLink, audit: AuditClient) -> Result<Eng
         audit: Arc::new(audit),
         admission,
         judge,
+        unpinned_images: config.host_image.accept_unpinned,
     }))
 }
 

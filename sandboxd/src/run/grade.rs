@@ -44,6 +44,8 @@ pub(super) fn evidence(inner: &Inner, request: &Request) -> Evidence {
     let verify = request.verify.as_ref();
     Evidence {
         image_sha256: inner.link.image_sha256().to_owned(),
+        // `host` is the only image so far.
+        image_unpinned: true,
         policy_sha256: request.policy_sha256.clone(),
         inputs_sha256: inputs_sha256(&contents(&request.files)),
         tests_sha256: verify.map(tests_sha256).unwrap_or_default(),

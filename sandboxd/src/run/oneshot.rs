@@ -142,6 +142,14 @@ fn check(inner: &Inner, request: &Request) -> Result<(), RunError> {
             message,
         })
     };
+    if !inner.unpinned_images {
+        // The only image so far, and what it shows changes with every upgrade of this host.
+        let message = format!(
+            "image {} is unpinned, and this daemon's host_image.accept_unpinned is false",
+            request.image
+        );
+        return refused("IMAGE_UNPINNED", "image", message);
+    }
     if request.argv.is_empty() {
         if request.verify.as_ref().is_none_or(VerifySpec::needs_run) {
             let message = "argv is empty: name a program, or a verify of a kind that needs none";

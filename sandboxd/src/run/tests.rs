@@ -120,6 +120,7 @@ async fn house_with(script: fake::Script, log: MemoryLog, live_max: u32) -> Hous
             queued_max: 2,
         },
         judge: JudgeSandbox { policy, limits },
+        unpinned_images: true,
     });
     House { engine, log }
 }

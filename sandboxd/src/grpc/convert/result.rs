@@ -299,6 +299,7 @@ fn evidence(evidence: Evidence) -> v1::Evidence {
     };
     v1::Evidence {
         image_sha256: evidence.image_sha256,
+        image_unpinned: evidence.image_unpinned,
         policy_sha256: evidence.policy_sha256,
         inputs_sha256: evidence.inputs_sha256,
         tests_sha256: evidence.tests_sha256,
