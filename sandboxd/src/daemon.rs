@@ -49,8 +49,8 @@ pub enum DaemonError {
     /// Privileges cannot be dropped.
     #[error("drop privileges")]
     Privileges(#[source] PrivilegeError),
-    /// Descriptors of whoever started the daemon cannot be closed.
-    #[error("close inherited descriptors")]
+    /// Inherited descriptors cannot be closed, or not enough be had.
+    #[error("set up the table of open files")]
     Inherited(#[source] std::io::Error),
     /// The descriptor for the ready line cannot be used.
     #[error("open --ready-fd {fd}")]
@@ -91,6 +91,7 @@ struct Prepared {
 /// See [`DaemonError`].
 pub fn serve(config: Config, options: ServeOptions) -> Result<(), DaemonError> {
     close_inherited(options.ready_fd).map_err(DaemonError::Inherited)?;
+    raise_open_files().map_err(DaemonError::Inherited)?;
     let prepared = prepare(config, options)?;
     let threads = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
@@ -130,6 +131,15 @@ fn prepare(config: Config, options: ServeOptions) -> Result<Prepared, DaemonErro
         results_path,
         _lock: lock,
     })
+}
+
+/// Takes as many open files as we may have: each live sandbox holds a dozen in us and in the
+/// launcher, and the usual soft limit of 1,024 is there for programs that use select(2).
+fn raise_open_files() -> std::io::Result<()> {
+    use nix::sys::resource::{Resource, getrlimit, setrlimit};
+    let (_soft, hard) = getrlimit(Resource::RLIMIT_NOFILE)?;
+    setrlimit(Resource::RLIMIT_NOFILE, hard, hard)?;
+    Ok(())
 }
 
 /// Closes every descriptor that came from whoever started us, but the standard ones and `keep`:
