@@ -117,7 +117,14 @@ async fn a_right_solution_passes_with_its_evidence() {
     assert_eq!(result.verdict.outcome(), Outcome::Passed, "{result:?}");
     assert_eq!(result.verdict.reward(), Some(1.0));
     assert_eq!(result.verdict.tests[0].status, TestStatus::Passed);
-    assert_eq!(result.ending, Ending::Exited { code: 0 });
+    // On a busy machine the grading may end a solution that is slow to leave.
+    let by = verdict::grade::ENDED_BY_GRADER.to_owned();
+    let released = Ending::Cancelled { by };
+    assert!(
+        [Ending::Exited { code: 0 }, released].contains(&result.ending),
+        "{:?}",
+        result.ending
+    );
     assert!(result.sandbox_id.ends_with("-solution"));
     let evidence = &result.verdict.evidence;
     for digest in [
