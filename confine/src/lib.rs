@@ -8,6 +8,7 @@ pub mod host;
 pub mod init;
 mod landlock_rules;
 mod make_plan;
+pub mod mutation;
 pub mod packet;
 pub mod plan;
 pub mod report;

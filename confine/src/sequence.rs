@@ -16,7 +16,7 @@ pub struct Step<C> {
     pub layer: Layer,
     /// What it closes and why it stands here.
     pub why: &'static str,
-    take: fn(&mut C) -> Result<Taken, StepError>,
+    pub(crate) take: fn(&mut C) -> Result<Taken, StepError>,
 }
 
 impl<C> std::fmt::Debug for Step<C> {
@@ -180,13 +180,17 @@ pub const COMMAND: &[Step<command::Command>] = &[
 ];
 
 /// Takes every step of a table in order; the first failure stops it.
-pub fn enter<C>(
+pub fn enter<C: 'static>(
     table: &[Step<C>],
     context: &mut C,
 ) -> Result<Vec<StepReport>, (String, StepError)> {
     let mut reports = Vec::with_capacity(table.len());
     for step in table {
-        let taken = (step.take)(context).map_err(|error| (step.name.to_owned(), error))?;
+        #[cfg(not(feature = "mutation"))]
+        let taken = (step.take)(context);
+        #[cfg(feature = "mutation")]
+        let taken = crate::mutation::take(step, context);
+        let taken = taken.map_err(|error| (step.name.to_owned(), error))?;
         reports.push(StepReport {
             step: step.name.to_owned(),
             layer: step.layer,

@@ -50,6 +50,9 @@ pub(crate) fn check_id(id: &str) -> Result<(), OverCeiling> {
 impl Ceilings {
     /// Checks a whole plan.
     pub(crate) fn check(&self, plan: &Plan) -> Result<(), OverCeiling> {
+        if confine::mutation::is_off("ceilings") {
+            return Ok(());
+        }
         if plan.mode != self.mode {
             return Err(OverCeiling {
                 field: "mode",

@@ -89,6 +89,7 @@ pub(crate) fn build(root: &Path, profile: Profile) -> Result<PathBuf> {
     for (_, program) in DYNAMIC {
         place(&target.join(profile.folder()).join(program), &folder)?;
     }
+    mutation::refuse(&folder)?;
     Ok(folder)
 }
 
@@ -187,5 +188,6 @@ fn asks_for_interpreter(elf: &[u8]) -> Option<bool> {
     Some(false)
 }
 
+pub(crate) mod mutation;
 #[cfg(test)]
 mod tests;

@@ -87,6 +87,9 @@ fn integration_environment(root: &Path, target: &Path, log: &Path) -> Result<Env
     ])
 }
 
+/// The part of test names for which the programs with a switched off step are built.
+const MUTATION: &str = "mutation";
+
 fn run_integration(
     root: &Path,
     report: &mut Report,
@@ -109,6 +112,19 @@ fn run_integration(
         return report.gate(NAME, || Ok(Outcome::Broken));
     };
     environment.push((binaries::FOLDER_VARIABLE, folder.into()));
+    if arguments.is_empty() || arguments.contains(&MUTATION) {
+        report.gate("mutation build", || match binaries::mutation::build(root) {
+            Ok(folder) => {
+                let variable = binaries::mutation::FOLDER_VARIABLE;
+                environment.push((variable, folder.into()));
+                Ok(Outcome::Held)
+            }
+            Err(error) => {
+                eprintln!("xtask: {error:#}");
+                Ok(Outcome::Broken)
+            }
+        })?;
+    }
     let packages = [&["--package", "tests"], arguments].concat();
     // What a person filtered out is no skip.
     let filtered = !arguments.is_empty();

@@ -37,6 +37,13 @@ pub fn attach_pids_only(root: BorrowedFd<'_>) -> Result<(), StepError> {
     mounts::attach(proc.as_fd(), root, c"proc").map_err(StepError::at("attach /proc"))
 }
 
+/// Everything, writable: what the two forms below and above keep away.
+#[cfg(feature = "mutation")]
+pub(crate) fn attach_whole(root: BorrowedFd<'_>) -> Result<(), StepError> {
+    let proc = mounts::make(c"proc", &[], HARD).map_err(StepError::at("make procfs"))?;
+    mounts::attach(proc.as_fd(), root, c"proc").map_err(StepError::at("attach /proc"))
+}
+
 /// The full tree, read-only, with everything outside [`VISIBLE`] covered. Returns how many were.
 pub fn attach_masked(root: BorrowedFd<'_>) -> Result<usize, StepError> {
     let options = [(c"hidepid", c"ptraceable")];

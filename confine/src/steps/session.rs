@@ -17,7 +17,7 @@ use super::{StepError, Taken, proc_view};
 use crate::boot::{Boot, FromBoot, RootOp, ToBoot};
 use crate::plan::{Mode, NetworkPlan, ProcView};
 use crate::sys::{self, mount as mounts, process};
-use crate::{landlock_rules as rules, packet};
+use crate::{landlock_rules as rules, mutation, packet};
 
 /// Uid and gid of commands inside the sandbox.
 pub const PAYLOAD_ID: u32 = 1000;
@@ -51,7 +51,7 @@ impl Session {
         }
     }
 
-    fn root(&self) -> Result<BorrowedFd<'_>, StepError> {
+    pub(crate) fn root(&self) -> Result<BorrowedFd<'_>, StepError> {
         let missing = StepError {
             doing: "use the root before it is made".into(),
             errno: Errno::EINVAL,
@@ -439,7 +439,7 @@ pub fn init_privileges(session: &mut Session) -> Result<Taken, StepError> {
     const CAP_SETUID: u32 = 7;
     const CAP_SETPCAP: u32 = 8;
     if !session.namespaces() {
-        process::set_no_new_privs().map_err(StepError::at("set no_new_privs"))?;
+        no_new_privs()?;
         return Ok(Taken::not_asked("the launcher has no privileges"));
     }
     const CAP_SYS_PTRACE: u32 = 19;
@@ -466,8 +466,16 @@ pub fn init_privileges(session: &mut Session) -> Result<Taken, StepError> {
         .iter()
         .fold(0u64, |mask, capability| mask | (1 << capability));
     process::set_capabilities(mask).map_err(StepError::at("reduce the capabilities of init"))?;
-    process::set_no_new_privs().map_err(StepError::at("set no_new_privs"))?;
+    no_new_privs()?;
     Ok(Taken::enforced(names))
+}
+
+/// For pid 1 itself. Programs inherit it, so a build without the step of that name lacks it here too.
+fn no_new_privs() -> Result<(), StepError> {
+    if mutation::is_off("no_new_privs") {
+        return Ok(());
+    }
+    process::set_no_new_privs().map_err(StepError::at("set no_new_privs"))
 }
 
 /// Nobody may trace pid 1, and it dies with the launcher.

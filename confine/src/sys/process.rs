@@ -184,25 +184,39 @@ struct CapabilityData {
 
 /// Sets effective and permitted to exactly `mask` (bit n = capability n), inheritable to nothing.
 pub fn set_capabilities(mask: u64) -> SysResult<()> {
+    let [low, high] = halves(mask)?;
+    set_capability_sets(&[low, high].map(|half| CapabilityData {
+        effective: half,
+        permitted: half,
+        inheritable: 0,
+    }))
+}
+
+/// Makes the capabilities that pid 1 keeps inheritable, so that an exec leaves them in that set.
+#[cfg(feature = "mutation")]
+pub fn keep_capabilities_inheritable() -> SysResult<()> {
+    // KILL, SETGID, SETUID, SETPCAP.
+    const KEPT: u32 = 0b1_1110_0000;
+    let low = CapabilityData {
+        effective: KEPT,
+        permitted: KEPT,
+        inheritable: KEPT,
+    };
+    set_capability_sets(&[low, CapabilityData::default()])
+}
+
+fn halves(mask: u64) -> SysResult<[u32; 2]> {
+    let low = u32::try_from(mask & u64::from(u32::MAX)).map_err(|_wide| Errno::EINVAL)?;
+    let high = u32::try_from(mask >> 32).map_err(|_wide| Errno::EINVAL)?;
+    Ok([low, high])
+}
+
+fn set_capability_sets(data: &[CapabilityData; 2]) -> SysResult<()> {
     const LINUX_CAPABILITY_VERSION_3: u32 = 0x2008_0522;
     let header = CapabilityHeader {
         version: LINUX_CAPABILITY_VERSION_3,
         pid: 0,
     };
-    let low = u32::try_from(mask & u64::from(u32::MAX)).map_err(|_wide| Errno::EINVAL)?;
-    let high = u32::try_from(mask >> 32).map_err(|_wide| Errno::EINVAL)?;
-    let data = [
-        CapabilityData {
-            effective: low,
-            permitted: low,
-            inheritable: 0,
-        },
-        CapabilityData {
-            effective: high,
-            permitted: high,
-            inheritable: 0,
-        },
-    ];
     // SAFETY: version 3 reads exactly one header and two data structs, which outlive the call.
     check(unsafe { libc::syscall(libc::SYS_capset, &raw const header, data.as_ptr()) })?;
     Ok(())

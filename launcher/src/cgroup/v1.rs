@@ -4,6 +4,7 @@
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
+use confine::mutation;
 use confine::plan::LimitPlan;
 use confine::wire::{FdKind, KernelCounters};
 
@@ -62,7 +63,8 @@ impl Groups {
         if unified {
             ensure(&top("unified", name))?;
         }
-        if controllers.iter().any(|c| c == "devices") {
+        let listed = !mutation::is_off("cgroup_devices");
+        if listed && controllers.iter().any(|c| c == "devices") {
             let dir = top("devices", name);
             write(&dir.join("devices.deny"), "a")?;
             for device in DEVICES {
@@ -139,6 +141,9 @@ fn out_of_memory_events(dir: &Path) -> Result<EventFd, CgroupError> {
 }
 
 fn limit(controller: &str, dir: &Path, limits: &LimitPlan) -> Result<(), CgroupError> {
+    if super::is_off(controller) {
+        return Ok(());
+    }
     match controller {
         "memory" => {
             let bytes = limits.memory_bytes_max.to_string();

@@ -125,7 +125,8 @@ impl SandboxGroups {
         make(&self.dir.join("init"))?;
         let payload = self.payload();
         make(&payload)?;
-        if self.has("memory") {
+        let limited = |controller| self.has(controller) && !super::is_off(controller);
+        if limited("memory") {
             write(
                 &payload.join("memory.max"),
                 &limits.memory_bytes_max.to_string(),
@@ -135,10 +136,10 @@ impl SandboxGroups {
                 write(&swap, "0")?;
             }
         }
-        if self.has("pids") {
+        if limited("pids") {
             write(&payload.join("pids.max"), &limits.pids_max.to_string())?;
         }
-        if self.has("cpu") {
+        if limited("cpu") {
             let (quota, period) = quota_us(limits.cpu_millicores_max);
             write(&payload.join("cpu.max"), &format!("{quota} {period}"))?;
         }

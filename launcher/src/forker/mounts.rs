@@ -19,7 +19,12 @@ const ALWAYS: [&str; 2] = ["/proc", "/dev"];
 pub(super) fn keep_only(image: &[RootOp]) -> Result<()> {
     let none: Option<&str> = None;
     unshare(CloneFlags::CLONE_NEWNS).context("enter a forker's mount namespace")?;
-    mount(none, "/", none, MsFlags::MS_REC | MsFlags::MS_PRIVATE, none)
+    let kind = if confine::mutation::is_off("private_mounts") {
+        MsFlags::MS_SHARED
+    } else {
+        MsFlags::MS_PRIVATE
+    };
+    mount(none, "/", none, MsFlags::MS_REC | kind, none)
         .context("make a forker's mounts private")?;
     let sources: Vec<PathBuf> = image
         .iter()
