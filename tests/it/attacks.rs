@@ -113,7 +113,7 @@ fn a_neighbours_start_takes_no_evidence_away() {
     assert!(matches!(ending, Ending::MemoryUp { .. }), "{ending:?}");
 }
 
-/// An ordinary user with the four programs; `None`, told and counted, where that gives no namespaces.
+/// An ordinary user with the five programs; `None`, told and counted, where that gives no namespaces.
 fn as_user(test: &str) -> Option<impl Fn(&str) -> Spoken> {
     const ID: u32 = 61_131;
     if !skips::is_root(test) || !skips::has_file(test, "/usr/bin/python3") {
@@ -127,7 +127,13 @@ fn as_user(test: &str) -> Option<impl Fn(&str) -> Spoken> {
     let runtime = home.path().join("run");
     fs::create_dir(&runtime).expect("a runtime folder");
     chown(&runtime, Some(ID), Some(ID)).expect("give the runtime folder away");
-    for name in ["rollcage", "sandboxd", "sandbox-launcher", "sandbox-init"] {
+    for name in [
+        "rollcage",
+        "sandboxd",
+        "sandbox-launcher",
+        "sandbox-init",
+        "sandbox-probe",
+    ] {
         let from = skips::bin_dir().join(name);
         fs::copy(from, home.path().join(name)).expect("copy a program");
     }

@@ -22,6 +22,7 @@ fn all_four_programs_are_there_and_tell_their_version() {
         );
     }
     assert!(is_program(&skips::bin_dir().join("sandbox-init")));
+    assert!(is_program(&skips::bin_dir().join("sandbox-probe")));
 }
 
 #[test]

@@ -17,10 +17,16 @@ use crate::world::{Spoken, rollcage, speak};
 /// Users of no account on the host, one for each test.
 const ORDINARY: u32 = 61_101;
 const LOWEST: u32 = 61_102;
-const PROGRAMS: [&str; 4] = ["rollcage", "sandboxd", "sandbox-launcher", "sandbox-init"];
+const PROGRAMS: [&str; 5] = [
+    "rollcage",
+    "sandboxd",
+    "sandbox-launcher",
+    "sandbox-init",
+    "sandbox-probe",
+];
 const GONE_MAX: Duration = Duration::from_secs(10);
 
-/// A home with the four programs in it: where they were built may be closed to others.
+/// A home with the five programs in it: where they were built may be closed to others.
 struct User {
     id: u32,
     home: tempfile::TempDir,

@@ -1,5 +1,6 @@
-//! The four programs of a release, built and laid side by side: they find one another by the folder
-//! they lie in. `sandbox-init` is linked statically, because the root it wakes up in has no loader.
+//! The five programs of a release, built and laid side by side: they find one another by the folder
+//! they lie in. `sandbox-init` and `sandbox-probe` are linked statically: the one wakes up in a root
+//! without a loader, the other is to need nothing of an image.
 
 use crate::shell;
 use anyhow::{Context, Result, bail};
@@ -17,6 +18,9 @@ const DYNAMIC: [(&str, &str); 3] = [
     ("sandbox-client", "rollcage"),
     ("launcher", "sandbox-launcher"),
 ];
+
+/// Packages of the static programs, and the programs they bring.
+const STATIC: [(&str, &str); 2] = [("confine", "sandbox-init"), ("probe", "sandbox-probe")];
 
 /// How a build is optimized.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,7 +75,7 @@ pub(crate) fn target_folder(root: &Path) -> Result<PathBuf> {
 /// Builds the programs and gives the folder they lie in.
 ///
 /// # Errors
-/// When a build fails, or `sandbox-init` did not come out static.
+/// When a build fails, or a static program did not come out static.
 pub(crate) fn build(root: &Path, profile: Profile) -> Result<PathBuf> {
     let target = target_folder(root)?;
     let host = host_triple()?;
@@ -80,12 +84,11 @@ pub(crate) fn build(root: &Path, profile: Profile) -> Result<PathBuf> {
 
     let folder = target.join("rollcage").join(profile.folder()).join("bin");
     fs::create_dir_all(&folder).with_context(|| format!("create {}", folder.display()))?;
-    let init = target
-        .join(&host)
-        .join(profile.folder())
-        .join("sandbox-init");
-    refuse_interpreter(&init)?;
-    place(&init, &folder)?;
+    for (_, program) in STATIC {
+        let built = target.join(&host).join(profile.folder()).join(program);
+        refuse_interpreter(&built)?;
+        place(&built, &folder)?;
+    }
     for (_, program) in DYNAMIC {
         place(&target.join(profile.folder()).join(program), &folder)?;
     }
@@ -101,14 +104,10 @@ fn static_build(root: &Path, profile: Profile, host: &str) -> Command {
         Err(_unset) => "-C target-feature=+crt-static".to_owned(),
     };
     let mut cargo = cargo_build(root, profile);
-    cargo.args([
-        "--package",
-        "confine",
-        "--bin",
-        "sandbox-init",
-        "--target",
-        host,
-    ]);
+    for (package, program) in STATIC {
+        cargo.args(["--package", package, "--bin", program]);
+    }
+    cargo.args(["--target", host]);
     cargo
         .env("RUSTFLAGS", flags)
         .env_remove("CARGO_ENCODED_RUSTFLAGS");

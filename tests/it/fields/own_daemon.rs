@@ -51,7 +51,13 @@ impl Ordinary {
             fs::create_dir(path.join(name)).expect("a folder");
         }
         // The programs may lie where only root gets to.
-        for program in ["rollcage", "sandboxd", "sandbox-launcher", "sandbox-init"] {
+        for program in [
+            "rollcage",
+            "sandboxd",
+            "sandbox-launcher",
+            "sandbox-init",
+            "sandbox-probe",
+        ] {
             fs::copy(bin_dir().join(program), path.join("bin").join(program)).expect("copy");
         }
         chown(path.join("home"), Some(USER), Some(USER)).expect("give the home away");
