@@ -10,6 +10,7 @@ mod denials;
 mod files;
 mod orders;
 mod serve;
+mod state;
 mod tree;
 mod usage;
 
@@ -67,9 +68,11 @@ fn start() -> Result<serve::Init, PacketError> {
         }
     };
     let mut session = Session::new(boot, link);
+    let keyring = sys::session_keyring();
     match sequence::enter(sequence::SESSION, &mut session) {
         Ok(steps) => {
-            packet::send(channel.as_fd(), &FromInit::Entered { steps }, &[])?;
+            let state = state::facts(keyring);
+            packet::send(channel.as_fd(), &FromInit::Entered { steps, state }, &[])?;
             let Session { boot, rules, .. } = session;
             serve::Init::new(channel, boot, rules, cgroups)
         }

@@ -87,6 +87,22 @@ pub fn new_session_keyring() -> SysResult<()> {
     Ok(())
 }
 
+/// Serial number of the session keyring of this process; never 0. keyctl(2).
+pub fn session_keyring() -> SysResult<i32> {
+    const KEYCTL_GET_KEYRING_ID: libc::c_long = 0;
+    const KEY_SPEC_SESSION_KEYRING: libc::c_long = -3;
+    // SAFETY: takes integers only; 0 asks not to make one.
+    let serial = check(unsafe {
+        libc::syscall(
+            libc::SYS_keyctl,
+            KEYCTL_GET_KEYRING_ID,
+            KEY_SPEC_SESSION_KEYRING,
+            0 as libc::c_long,
+        )
+    })?;
+    i32::try_from(serial).map_err(|_wide| Errno::ERANGE)
+}
+
 /// Brings the loopback interface of the current network namespace up. netdevice(7).
 pub fn loopback_up() -> SysResult<()> {
     // SAFETY: takes integers only.

@@ -41,8 +41,33 @@ pub enum ToLauncher {
         /// Which.
         token: SandboxToken,
     },
+    /// Look at its pid 1 and its groups from outside; `Inspected` follows.
+    Inspect {
+        /// Which.
+        token: SandboxToken,
+    },
     /// Kill everything, clean up, exit.
     Stop,
+}
+
+/// Something about a sandbox that its program cannot see, as found by who can: a row of the
+/// self-test, by name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fact {
+    /// `host:...` seen by the launcher, `init:...` by pid 1.
+    pub name: String,
+    /// What was found, in one word.
+    pub found: String,
+}
+
+impl Fact {
+    /// By name.
+    pub fn new(name: &str, found: impl Into<String>) -> Self {
+        Self {
+            name: name.to_owned(),
+            found: found.into(),
+        }
+    }
 }
 
 /// launcher -> api.
@@ -78,6 +103,13 @@ pub enum FromLauncher {
         reason: String,
         /// Whether the request asked beyond the launcher's ceilings (a refusal, not a fault).
         refused: bool,
+    },
+    /// What was asked for with `Inspect`; nothing if it does not live.
+    Inspected {
+        /// Which.
+        token: SandboxToken,
+        /// One a row.
+        facts: Vec<Fact>,
     },
     /// All processes are gone, the cgroups are removed and the uid range is free.
     Reaped {
@@ -166,6 +198,8 @@ pub enum FromInit {
     Entered {
         /// One row per step.
         steps: Vec<StepReport>,
+        /// What the kernel says of pid 1 to pid 1 alone, asked after the steps and not by them.
+        state: Vec<Fact>,
     },
     /// A session step failed; init exits.
     EnterFailed {

@@ -137,6 +137,15 @@ impl SandboxGroups {
         dirs.into_iter().filter(|dir| !removed(dir)).collect()
     }
 
+    /// For each limit, by the name of its row, whether the kernel's own figure is what was asked.
+    pub(crate) fn limits_in_force(&self, limits: &LimitPlan) -> Vec<(&'static str, &'static str)> {
+        match self {
+            Self::V1(groups) => groups.limits_in_force(limits),
+            Self::V2(groups) => groups.limits_in_force(limits),
+            Self::None => Vec::new(),
+        }
+    }
+
     /// One manifest row per resource control.
     pub(crate) fn report(&self, limits: &LimitPlan) -> Vec<ControlReport> {
         let kind = match self {
@@ -349,6 +358,18 @@ fn pressure(path: &Path, line: &str) -> u64 {
         .filter(|found| found.starts_with(line))
         .find_map(|found| found.rsplit_once("total=")?.1.trim().parse().ok())
         .unwrap_or(0)
+}
+
+/// Whether a figure that the kernel shows is the one that was asked, but for less than a page.
+fn in_force(shown: &Path, asked: u64) -> &'static str {
+    const PAGE_BYTES: u64 = 4096;
+    let text = fs::read_to_string(shown).unwrap_or_default();
+    let word = text.split_whitespace().next().unwrap_or_default();
+    match word.parse::<u64>() {
+        Ok(value) if value <= asked && asked - value < PAGE_BYTES => "as_asked",
+        Ok(_) => "another",
+        Err(_words) => "none",
+    }
 }
 
 /// Quota and period in microseconds for a bandwidth in thousandths of a CPU.

@@ -9,6 +9,7 @@ mod ceilings;
 mod cgroup;
 mod forker;
 mod image;
+mod inspect;
 mod instance;
 mod options;
 mod serve;

@@ -199,6 +199,10 @@ impl Launcher {
                     self.start(token, &id, *plan, fds)?;
                 }
                 Ok(Some((ToLauncher::Kill { token }, _))) => self.kill(token),
+                Ok(Some((ToLauncher::Inspect { token }, _))) => {
+                    let facts = self.slots.get(&token).map(Slot::facts).unwrap_or_default();
+                    self.tell(&FromLauncher::Inspected { token, facts }, &[])?;
+                }
                 Ok(Some((ToLauncher::Stop, _)) | None) => {
                     self.stopping = true;
                     return Ok(());
@@ -353,7 +357,7 @@ impl Launcher {
             return Ok(());
         };
         let wanted_dead = slot.kill_asked;
-        slot.state = State::Running { pidfd };
+        slot.state = State::Running { pidfd, pid };
         let uid_base = slot.uid_base;
         let id = slot.id.clone();
         let controls = slot.groups.report(&slot.limits);

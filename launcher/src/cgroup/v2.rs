@@ -146,6 +146,20 @@ impl SandboxGroups {
         Ok(())
     }
 
+    pub(crate) fn limits_in_force(&self, limits: &LimitPlan) -> Vec<(&'static str, &'static str)> {
+        let payload = self.payload();
+        let shown = |file: &str, asked: u64| super::in_force(&payload.join(file), asked);
+        let (quota, _period) = quota_us(limits.cpu_millicores_max);
+        vec![
+            (
+                "host:cgroup_memory",
+                shown("memory.max", limits.memory_bytes_max),
+            ),
+            ("host:cgroup_pids", shown("pids.max", limits.pids_max)),
+            ("host:cgroup_cpu", shown("cpu.max", quota)),
+        ]
+    }
+
     pub(crate) fn has(&self, controller: &str) -> bool {
         self.controllers.iter().any(|name| name == controller)
     }

@@ -3,9 +3,10 @@
 use std::os::fd::OwnedFd;
 
 use confine::plan::LimitPlan;
-use confine::wire::KernelCounters;
+use confine::wire::{Fact, KernelCounters};
 
 use crate::cgroup::SandboxGroups;
+use crate::inspect::{self, Seen};
 
 /// Where a sandbox stands.
 #[derive(Debug)]
@@ -13,7 +14,7 @@ pub(super) enum State {
     /// A forker has the request.
     Starting,
     /// Pid 1 exists.
-    Running { pidfd: OwnedFd },
+    Running { pidfd: OwnedFd, pid: i32 },
     /// Pid 1 is reaped; its groups are still to be removed.
     Dead {
         status: i32,
@@ -48,9 +49,22 @@ impl Slot {
         }
     }
 
+    /// What can be seen of it from outside; nothing unless it lives.
+    pub(super) fn facts(&self) -> Vec<Fact> {
+        let State::Running { pid, .. } = self.state else {
+            return Vec::new();
+        };
+        inspect::facts(&Seen {
+            pid,
+            uid_base: self.uid_base,
+            groups: &self.groups,
+            limits: &self.limits,
+        })
+    }
+
     pub(super) fn pidfd(&self) -> Option<&OwnedFd> {
         match &self.state {
-            State::Running { pidfd } => Some(pidfd),
+            State::Running { pidfd, .. } => Some(pidfd),
             State::Starting | State::Dead { .. } => None,
         }
     }

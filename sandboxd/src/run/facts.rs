@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use confine::report::{ControlReport, Status, StepReport};
-use confine::wire::{CollectProblem, DeniedCall, DiskUse};
+use confine::wire::{CollectProblem, DeniedCall, DiskUse, Fact};
 use verdict::ending::{Kill, ProgramEnd, SandboxFault};
 
 use super::launcher_link::Reaped;
@@ -18,6 +18,8 @@ pub(crate) const STEPS_MAX: usize = 256;
 pub(crate) const DENIALS_MAX: usize = 256;
 /// Problems of collecting that are kept.
 pub(crate) const PROBLEMS_MAX: usize = 1000;
+/// Facts of a self-test that are kept.
+pub(crate) const WITNESSED_MAX: usize = 64;
 /// Bytes kept of any text from init.
 pub(crate) const TEXT_BYTES_MAX: usize = 1024;
 
@@ -73,6 +75,8 @@ pub(crate) struct Facts {
     pub denials: Denials,
     /// Files that could not be collected.
     pub problems: Vec<CollectProblem>,
+    /// What pid 1 and the launcher see of a self-test's sandbox.
+    pub witnessed: Vec<Fact>,
     /// Use of the writable file system at the end.
     pub disk: Option<DiskUse>,
     /// Highest memory that init saw where there is no memory cgroup, in bytes.
@@ -115,6 +119,16 @@ impl Facts {
             ..row
         });
         self.steps.extend(rows);
+    }
+
+    /// Takes what is seen of the sandbox from outside of its program.
+    pub(crate) fn note_witnessed(&mut self, facts: Vec<Fact>) {
+        let room = WITNESSED_MAX.saturating_sub(self.witnessed.len());
+        self.witnessed
+            .extend(facts.into_iter().take(room).map(|fact| Fact {
+                name: bounded(fact.name),
+                found: bounded(fact.found),
+            }));
     }
 
     /// Takes init's list of files that were not collected.

@@ -130,6 +130,7 @@ pub(super) async fn by_asserts(
         stdin: None,
         extra: Vec::new(),
         collect: &[],
+        inspect: false,
     };
     let judge = Program {
         sandbox_id: ids.1.clone(),
@@ -144,6 +145,7 @@ pub(super) async fn by_asserts(
         stdin: None,
         extra: Vec::new(),
         collect: &[],
+        inspect: false,
     };
     let outsides = (
         outside.for_solution(request.argv.is_empty()),

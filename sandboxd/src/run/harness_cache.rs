@@ -76,6 +76,7 @@ async fn compile(inner: &Inner, plan: &Plan) -> Result<Option<HarnessCache>, Unk
         stdin: None,
         extra: Vec::new(),
         collect: &[],
+        inspect: false,
     };
     let alone = Outside {
         events: None,

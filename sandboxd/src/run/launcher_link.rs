@@ -14,7 +14,7 @@ use confine::host::HostFacts;
 use confine::packet::PacketError;
 use confine::plan::Plan;
 use confine::report::ControlReport;
-use confine::wire::{FdKind, FromLauncher, KernelCounters, SandboxToken, ToLauncher};
+use confine::wire::{Fact, FdKind, FromLauncher, KernelCounters, SandboxToken, ToLauncher};
 use nix::errno::Errno;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -23,7 +23,7 @@ use super::packet::PacketSocket;
 
 /// How long the launcher may take for its first frame.
 const HELLO_TIMEOUT: Duration = Duration::from_secs(30);
-/// Frames about one sandbox that may wait unread: a launcher sends two.
+/// Frames about one sandbox that may wait unread: a launcher sends two, three to a self-test.
 const EVENTS_MAX: usize = 4;
 
 /// The launcher cannot be talked to.
@@ -60,6 +60,8 @@ pub(crate) enum LauncherEvent {
         /// Whether the request went beyond the launcher's ceilings.
         refused: bool,
     },
+    /// What it sees of it, as asked.
+    Inspected(Vec<Fact>),
     /// Everything is gone.
     Reaped(Reaped),
 }
@@ -255,6 +257,15 @@ impl Launched {
         let token = self.token;
         self.link.send(&ToLauncher::Kill { token }, None).await
     }
+
+    /// Asks the launcher what it sees of it.
+    ///
+    /// # Errors
+    /// If the link has ended.
+    pub(crate) async fn inspect(&self) -> Result<(), LinkError> {
+        let token = self.token;
+        self.link.send(&ToLauncher::Inspect { token }, None).await
+    }
 }
 
 impl Drop for Launched {
@@ -304,7 +315,10 @@ async fn read_frames(shared: Arc<Shared>) {
 
 fn dispatch(shared: &Shared, frame: FromLauncher, fds: Vec<OwnedFd>) -> Result<(), FrameError> {
     let (token, event) = event_of(frame, fds)?;
-    let last = !matches!(event, LauncherEvent::Started(_));
+    let last = matches!(
+        event,
+        LauncherEvent::StartFailed { .. } | LauncherEvent::Reaped(_)
+    );
     let mut routes = shared.routes();
     // A sandbox nobody waits for any more is one whose run gave up on it; it is logged there.
     let Some(sender) = routes.by_token.get(&token) else {
@@ -354,6 +368,7 @@ fn event_of(
                 refused,
             },
         ),
+        FromLauncher::Inspected { token, facts } => (token, LauncherEvent::Inspected(facts)),
         FromLauncher::Reaped {
             token,
             init_status,

@@ -292,6 +292,7 @@ async fn carry_out(
                 stdin: request.stdin.clone(),
                 extra: Vec::new(),
                 collect: &request.collect,
+                inspect: false,
             };
             Some(conclude(
                 run_program(&inner.link, program, outside.clone()).await,

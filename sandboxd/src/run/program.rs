@@ -50,6 +50,8 @@ pub(crate) struct Program<'a> {
     pub extra: Vec<OwnedFd>,
     /// Patterns of files to collect when it is over.
     pub collect: &'a [String],
+    /// Whether the launcher is to look at it: a self-test.
+    pub inspect: bool,
 }
 
 /// Who follows it, and who may end it.
@@ -154,7 +156,7 @@ pub(crate) async fn run_program(
         wall: Duration::from_millis(limits.wall_ms_max),
         cpu_us: cpu.us,
     };
-    let mut watch = Watch::new(watch_limits, collect.is_some());
+    let mut watch = Watch::new(watch_limits, collect.is_some()).inspecting(program.inspect);
     let signals = Signals {
         cancel: outside.cancel,
         release: outside.release,

@@ -202,6 +202,14 @@ impl Sandbox {
             .await
     }
 
+    /// Asks the launcher what it sees of the sandbox.
+    ///
+    /// # Errors
+    /// If it cannot be asked.
+    pub(crate) async fn inspect(&self) -> Result<(), StartFault> {
+        self.launched.inspect().await.map_err(StartFault::Launcher)
+    }
+
     /// Tells init to end the sandbox.
     ///
     /// # Errors
@@ -265,6 +273,7 @@ impl Sandbox {
                 }
                 Some(Input::Launcher(Some(LauncherEvent::Started(started))))
             }
+            Some(seen @ LauncherEvent::Inspected(_)) => Some(Input::Launcher(Some(seen))),
             Some(last) => {
                 self.launcher_done = true;
                 self.last_word = Some((last, Instant::now() + LAST_FRAMES_MAX));

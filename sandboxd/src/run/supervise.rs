@@ -106,9 +106,13 @@ async fn carry_out(
     sandbox: &Sandbox,
     collect: &mut Option<(CollectSpec, OwnedFd)>,
 ) -> Result<(), StartFault> {
-    match (order, collect.take()) {
-        (Order::Collect, Some((spec, pipe))) => sandbox.collect(&spec, pipe).await,
-        _ => sandbox.finish().await,
+    match order {
+        Order::Inspect => sandbox.inspect().await,
+        Order::Collect => match collect.take() {
+            Some((spec, pipe)) => sandbox.collect(&spec, pipe).await,
+            None => sandbox.finish().await,
+        },
+        Order::Finish => sandbox.finish().await,
     }
 }
 

@@ -67,13 +67,15 @@ pub(crate) enum KillBy {
     Launcher,
 }
 
-/// Something to tell init.
+/// Something to tell init, or to ask of the launcher.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
     /// Send the files that the request asked for.
     Collect,
     /// End the sandbox.
     Finish,
+    /// Have the launcher look at the sandbox.
+    Inspect,
 }
 
 /// Limits that the daemon enforces itself.
@@ -91,6 +93,8 @@ pub(crate) struct Watch {
     limits: WatchLimits,
     /// Whether files are to be collected: init then ends only when told so.
     collect: bool,
+    /// Whether it is a self-test's, and looked at from outside.
+    inspect: bool,
     facts: Facts,
     order: Option<Order>,
     /// Until when collecting may take.
@@ -108,6 +112,7 @@ impl Watch {
         Self {
             limits,
             collect,
+            inspect: false,
             order: None,
             collecting_until: None,
             facts: Facts::default(),
@@ -116,6 +121,12 @@ impl Watch {
             kill_wanted: None,
             escalated: false,
         }
+    }
+
+    /// Whether the launcher is to look at the sandbox once pid 1 is ready.
+    pub(crate) fn inspecting(mut self, inspect: bool) -> Self {
+        self.inspect = inspect;
+        self
     }
 
     /// What is known so far.
@@ -196,6 +207,7 @@ impl Watch {
                 self.note_fault(SandboxFault { step, reason });
                 self.facts.over_at = Some(now);
             }
+            Some(LauncherEvent::Inspected(facts)) => self.facts.note_witnessed(facts),
             Some(LauncherEvent::Reaped(reaped)) => {
                 self.note_silent_end(&reaped);
                 self.facts.reaped = Some(reaped);
@@ -223,9 +235,13 @@ impl Watch {
 
     fn on_init(&mut self, frame: FromInit, now: Duration) {
         match frame {
-            FromInit::Entered { steps } => {
+            FromInit::Entered { steps, state } => {
                 self.facts.entered_at.get_or_insert(now);
                 self.facts.note_steps(steps);
+                if self.inspect {
+                    self.facts.note_witnessed(state);
+                    self.order = Some(Order::Inspect);
+                }
             }
             FromInit::EnterFailed {
                 step,

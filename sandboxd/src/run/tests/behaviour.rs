@@ -237,7 +237,10 @@ async fn what_is_left_when_the_program_ended_is_killed_and_does_not_change_the_e
 async fn a_program_that_is_not_there_is_not_started() {
     fn script(sandbox: &mut FakeSandbox) {
         sandbox.started();
-        sandbox.say(&FromInit::Entered { steps: Vec::new() });
+        sandbox.say(&FromInit::Entered {
+            steps: Vec::new(),
+            state: Vec::new(),
+        });
         sandbox.hear().unwrap();
         sandbox.hear().unwrap();
         sandbox.say(&FromInit::NotStarted {

@@ -11,8 +11,8 @@ use confine::packet;
 use confine::plan::{Mode, Plan};
 use confine::report::{Layer, Status, StepReport};
 use confine::wire::{
-    Archive, CommandToken, DiskUse, FdKind, FromInit, FromLauncher, KernelCounters, SandboxToken,
-    SpawnSpec, ToInit, ToLauncher,
+    Archive, CommandToken, DiskUse, Fact, FdKind, FromInit, FromLauncher, KernelCounters,
+    SandboxToken, SpawnSpec, ToInit, ToLauncher,
 };
 
 /// What a sandbox does, played on a thread of its own.
@@ -69,6 +69,11 @@ fn serve(socket: OwnedFd, script: Script) {
                 if let Some(killer) = killers.get(&token) {
                     send_kill(killer, "launcher");
                 }
+            }
+            ToLauncher::Inspect { token } => {
+                let facts = vec![Fact::new("host:ns_pid", "own")];
+                let frame = FromLauncher::Inspected { token, facts };
+                packet::send(socket.as_fd(), &frame, &[]).unwrap();
             }
             ToLauncher::Stop => return,
         }
@@ -196,6 +201,7 @@ impl FakeSandbox {
     pub(super) fn spawned(&self) -> (Archive, FakeProgram) {
         self.say(&FromInit::Entered {
             steps: rows(is_session),
+            state: Vec::new(),
         });
         let mut archive = Archive::default();
         loop {

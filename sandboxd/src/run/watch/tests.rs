@@ -1,9 +1,9 @@
 //! Tests of the state machine: order, deadlines, bounds, and who is to blame.
 
 use confine::report::{Layer, Status, StepReport};
-use confine::wire::{CollectProblem, DeniedCall, DiskUse};
+use confine::wire::{CollectProblem, DeniedCall, DiskUse, Fact};
 
-use super::super::facts::{DENIALS_MAX, PROBLEMS_MAX, STEPS_MAX, TEXT_BYTES_MAX};
+use super::super::facts::{DENIALS_MAX, PROBLEMS_MAX, STEPS_MAX, TEXT_BYTES_MAX, WITNESSED_MAX};
 use super::*;
 
 const LIMITS: WatchLimits = WatchLimits {
@@ -260,7 +260,13 @@ fn what_init_says_is_bounded() {
         };
         1000
     ];
-    watch.on(Input::Init(Some(FromInit::Entered { steps })), ms(10));
+    watch.on(
+        Input::Init(Some(FromInit::Entered {
+            steps,
+            state: Vec::new(),
+        })),
+        ms(10),
+    );
     assert_eq!(watch.facts().steps.len(), STEPS_MAX);
     assert!(watch.facts().steps[0].step.len() <= TEXT_BYTES_MAX);
     let call = |number| DeniedCall {
@@ -299,4 +305,35 @@ fn a_launcher_that_is_gone_ends_it_at_once() {
     watch.on(Input::Launcher(None), ms(200));
     assert!(watch.is_over());
     assert_eq!(step(&watch), Some("launcher"));
+}
+
+#[test]
+fn only_a_self_tests_sandbox_is_looked_at_and_what_is_seen_is_bounded() {
+    let entered = || {
+        let fact = Fact::new("init:keyring", "own");
+        Input::Init(Some(FromInit::Entered {
+            steps: Vec::new(),
+            state: vec![fact],
+        }))
+    };
+    let mut watch = Watch::new(LIMITS, false);
+    watch.on(entered(), ms(10));
+    assert_eq!(watch.take_order(), None);
+    assert!(watch.facts().witnessed.is_empty());
+
+    let mut watch = Watch::new(LIMITS, false).inspecting(true);
+    watch.on(entered(), ms(10));
+    assert_eq!(watch.take_order(), Some(Order::Inspect));
+    assert_eq!(watch.take_order(), None);
+    let seen = vec![Fact::new(&"é".repeat(2000), "x".repeat(5000)); 1000];
+    let event = LauncherEvent::Inspected(seen);
+    watch.on(Input::Launcher(Some(event)), ms(20));
+    let witnessed = &watch.facts().witnessed;
+    assert_eq!(witnessed[0], Fact::new("init:keyring", "own"));
+    assert_eq!(witnessed.len(), WITNESSED_MAX);
+    assert!(
+        witnessed
+            .iter()
+            .all(|fact| fact.name.len() <= TEXT_BYTES_MAX && fact.found.len() <= TEXT_BYTES_MAX)
+    );
 }
