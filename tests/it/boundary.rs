@@ -192,7 +192,7 @@ fn names_tokens_and_descriptors_are_checked() {
                 assert!(leftovers.is_empty(), "{leftovers:?}");
                 break;
             }
-            hello @ FromLauncher::Hello { .. } => panic!("{hello:?}"),
+            other => panic!("{other:?}"),
         }
     }
     assert!(launched.instance().sandbox_groups().is_empty());
@@ -382,7 +382,7 @@ fn a_sandbox_can_be_killed_at_any_moment() {
                     assert!(!refused);
                     break;
                 }
-                hello @ FromLauncher::Hello { .. } => panic!("{hello:?}"),
+                other => panic!("{other:?}"),
             }
         }
     }
