@@ -97,6 +97,8 @@ pub(crate) enum Want {
 pub enum Expectation {
     /// Any of these; all are safe, the first is the usual one.
     OneOf(Vec<Cow<'static, str>>),
+    /// A number, and not a greater one: a host's own limit may be lower than ours.
+    AtMost(u64),
     /// The setting does not promise it; why.
     NotAsked(&'static str),
 }
@@ -112,6 +114,7 @@ impl Expectation {
     pub fn allows(&self, result: &str) -> Option<bool> {
         match self {
             Self::OneOf(words) => Some(words.iter().any(|word| word == result)),
+            Self::AtMost(most) => Some(result.parse::<u64>().is_ok_and(|number| number <= *most)),
             Self::NotAsked(_) => None,
         }
     }
@@ -121,6 +124,7 @@ impl fmt::Display for Expectation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::OneOf(words) => f.pad(&words.join(" | ")),
+            Self::AtMost(most) => write!(f, "at most {most}"),
             Self::NotAsked(why) => write!(f, "not asked: {why}"),
         }
     }

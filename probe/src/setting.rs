@@ -35,6 +35,10 @@ pub struct Setting {
     pub files_max: u64,
     /// Open descriptors of one process.
     pub open_files_max: u64,
+    /// CPU time in milliseconds.
+    pub cpu_ms_max: u64,
+    /// Paths of the host that the operator shows to all sandboxes (`host_image.extra_read_paths`).
+    pub extra_read_paths: Vec<String>,
     /// Trees that may be executed, as in the plan.
     pub execute: Vec<String>,
     /// Trees that may be written, as in the plan.
@@ -98,6 +102,8 @@ pub(crate) mod testing {
             disk_bytes_max: 256 << 20,
             files_max: 20_000,
             open_files_max: 256,
+            cpu_ms_max: 10_000,
+            extra_read_paths: Vec::new(),
             execute: words(&["/usr", "/bin", "/lib"]),
             write: words(&["/workspace", "/tmp", "/dev/shm"]),
             allow: Vec::new(),

@@ -5,7 +5,7 @@ use crate::row::{Class, Expectation, Row, Want, row};
 use crate::setting::Setting;
 
 const FILTER: &[&str] = &["seccomp"];
-const EMPTY_NET: &[&str] = &["namespaces"];
+const EMPTY_NET: &[&str] = &["ns_net"];
 
 /// No sockets at all in landlock mode; of a family that the filter does not know, anywhere.
 fn family(setting: &Setting) -> Expectation {

@@ -11,6 +11,7 @@ fn right(setting: &Setting) -> Vec<Finding> {
         name: row.name.to_owned(),
         result: match expected(row, setting) {
             Expectation::OneOf(words) => words.first().expect("a word").to_string(),
+            Expectation::AtMost(most) => most.to_string(),
             Expectation::NotAsked(_) => "whatever".to_owned(),
         },
     })
