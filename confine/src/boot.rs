@@ -48,6 +48,19 @@ pub enum RootOp {
     },
 }
 
+/// The CPUs of a sandbox: as many as its rate is worth, and what is shown of them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CpuView {
+    /// Their numbers on the host, ascending.
+    pub numbers: Vec<u32>,
+    /// The same as the kernel writes it: `0-2,5`.
+    pub list: String,
+    /// `/proc/cpuinfo`; empty where that is not shown.
+    pub cpuinfo: String,
+    /// `/proc/stat`; empty where that is not shown.
+    pub stat: String,
+}
+
 /// Everything `sandbox-init` needs, sealed in a memfd.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Boot {
@@ -59,6 +72,8 @@ pub struct Boot {
     pub filter: Vec<SockFilter>,
     /// What it was compiled from: gives the errno of a denial that is told.
     pub filter_spec: FilterSpec,
+    /// The CPUs that commands may use.
+    pub cpus: CpuView,
     /// Landlock ABI of this kernel.
     pub landlock_abi: u32,
     /// Host uid that uid 0 of the sandbox maps to (root mode).

@@ -92,6 +92,8 @@ fn grants(boot: &Boot, abi: ABI) -> Vec<(String, BitFlags<AccessFs>)> {
     let mut grants = Vec::new();
     if boot.workspace.is_none() {
         grants.push(("/".to_owned(), BitFlags::from(AccessFs::ReadDir)));
+        // Our own few files, whatever the policy reads: they only say how many CPUs there are.
+        grants.push(("/sys".to_owned(), read));
     }
     for path in &plan.files.read {
         grants.push((boot.host_path(path), read));

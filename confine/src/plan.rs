@@ -37,6 +37,13 @@ pub struct LimitPlan {
     pub cpu_ms_max: u64,
 }
 
+impl LimitPlan {
+    /// How many CPUs the rate is worth: what programs are told that they have.
+    pub fn cpus(&self) -> usize {
+        usize::try_from(self.cpu_millicores_max.div_ceil(1000).max(1)).unwrap_or(usize::MAX)
+    }
+}
+
 /// What of the file tree may be touched, as absolute paths inside the sandbox.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FilePlan {

@@ -66,6 +66,12 @@ pub const SESSION: &[Step<session::Session>] = &[
         take: session::proc,
     },
     Step {
+        name: "cpu_view",
+        layer: Layer::Semantics,
+        why: "on the new /proc and the root tree, while the root can still be written",
+        take: session::cpu_view,
+    },
+    Step {
         name: "pivot",
         layer: Layer::Semantics,
         why: "after all mounts: from here on no host path can be named",
@@ -116,6 +122,12 @@ pub const COMMAND: &[Step<command::Command>] = &[
         layer: Layer::Resource,
         why: "first: whatever this child does from here on is counted and limited",
         take: command::cgroups,
+    },
+    Step {
+        name: "cpu_lease",
+        layer: Layer::Resource,
+        why: "before anything of the program runs, so that it never counts more CPUs than it has",
+        take: command::cpu_lease,
     },
     Step {
         name: "session",

@@ -35,6 +35,9 @@ pub enum ToLauncher {
         id: String,
         /// What it is to be.
         plan: Box<Plan>,
+        /// Live sandboxes with the same number take turns (a solution and its judge) and are put on
+        /// the same CPUs.
+        group: Option<u64>,
     },
     /// Kill every process of it now; `Reaped` follows.
     Kill {

@@ -86,6 +86,11 @@ impl Instance {
         Ok(instance)
     }
 
+    /// Our number among the launchers of this host.
+    pub(crate) fn number(&self) -> u32 {
+        self.number
+    }
+
     /// Name of our group in every cgroup hierarchy.
     pub(crate) fn cgroup_name(&self) -> String {
         cgroup_name(self.number)

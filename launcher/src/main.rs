@@ -7,6 +7,7 @@
 mod attest;
 mod ceilings;
 mod cgroup;
+mod cpus;
 mod forker;
 mod image;
 mod inspect;

@@ -22,6 +22,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use crate::attest::{Attestor, warn};
 use crate::ceilings::{self, Ceilings};
 use crate::cgroup::Groups;
+use crate::cpus::Cpus;
 use crate::forker::{CloneReply, CloneRequest, Forker};
 use crate::image::{self, Image};
 use crate::instance::Instance;
@@ -41,6 +42,7 @@ struct Launcher {
     host: HostFacts,
     ceilings: Ceilings,
     groups: Groups,
+    cpus: Cpus,
     image: Image,
     forkers: Vec<Forker>,
     slots: BTreeMap<SandboxToken, Slot>,
@@ -105,6 +107,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<()> {
             missing: missing_controls(&host),
         },
         groups,
+        cpus: Cpus::inspect(instance.number()),
         image,
         forkers,
         slots: BTreeMap::new(),
@@ -195,9 +198,15 @@ impl Launcher {
     fn serve_api(&mut self) -> Result<()> {
         loop {
             match packet::receive::<ToLauncher>(self.api.as_fd(), true) {
-                Ok(Some((ToLauncher::Start { token, id, plan }, fds))) => {
-                    self.start(token, &id, *plan, fds)?;
-                }
+                Ok(Some((
+                    ToLauncher::Start {
+                        token,
+                        id,
+                        plan,
+                        group,
+                    },
+                    fds,
+                ))) => self.start(token, &id, (*plan, group), fds)?,
                 Ok(Some((ToLauncher::Kill { token }, _))) => self.kill(token),
                 Ok(Some((ToLauncher::Inspect { token }, _))) => {
                     let facts = self.slots.get(&token).map(Slot::facts).unwrap_or_default();
@@ -221,11 +230,11 @@ impl Launcher {
         &mut self,
         token: SandboxToken,
         id: &str,
-        plan: Plan,
+        asked: (Plan, Option<u64>),
         mut fds: Vec<OwnedFd>,
     ) -> Result<()> {
         let begun = match fds.pop() {
-            Some(channel) if fds.is_empty() => self.begin(token, id, plan, &channel),
+            Some(channel) if fds.is_empty() => self.begin(token, id, asked, &channel),
             _ => Err(StartFault {
                 step: "request",
                 reason: "a start needs exactly one descriptor".into(),
@@ -255,7 +264,7 @@ impl Launcher {
         &mut self,
         token: SandboxToken,
         id: &str,
-        plan: Plan,
+        (plan, group): (Plan, Option<u64>),
         channel: &OwnedFd,
     ) -> Result<(), StartFault> {
         let refuse = |reason: String| StartFault {
@@ -276,7 +285,12 @@ impl Launcher {
             refused: false,
         })?;
         let uid_base = self.instance.uid_base(range);
-        let slot = Slot::new(id, range, uid_base, plan.limits.clone());
+        let mut slot = Slot::new(id, range, uid_base, plan.limits.clone());
+        let beside = self.slots.values();
+        let beside = beside.filter(|other| group.is_some() && other.group == group);
+        slot.cpus = (self.cpus).lease(&plan.limits, beside.map(|other| &other.cpus).next());
+        slot.group = group;
+        let cpus = self.cpus.view(&slot.cpus, plan.proc);
         self.slots.insert(token, slot);
         let made = self
             .groups
@@ -287,7 +301,7 @@ impl Launcher {
         if let Some(slot) = self.slots.get_mut(&token) {
             slot.groups = made;
         }
-        let boot = self.boot(id, plan, uid_base)?;
+        let boot = self.boot(id, plan, uid_base, cpus)?;
         let request = CloneRequest {
             token,
             mode: self.host.mode,

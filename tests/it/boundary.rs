@@ -175,6 +175,7 @@ fn names_tokens_and_descriptors_are_checked() {
         token: SandboxToken(token),
         id: format!("s{token}"),
         plan: Box::new(plan.clone()),
+        group: None,
     };
     launched.send(&start(2), &[]);
     launched.refused();

@@ -14,6 +14,8 @@ mod boundary;
 #[cfg(test)]
 mod cli;
 #[cfg(test)]
+mod contention;
+#[cfg(test)]
 mod data;
 #[cfg(test)]
 mod endings;

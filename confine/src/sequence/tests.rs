@@ -31,6 +31,14 @@ fn read_only_mounts_are_locked_by_the_user_namespace() {
 }
 
 #[test]
+fn cpus_are_shown_and_leased_before_any_program_counts_them() {
+    assert!(session("proc") < session("cpu_view"));
+    assert!(session("cpu_view") < session("pivot"));
+    // Where sched_setaffinity is denied the filter must not be there yet.
+    assert!(command("cpu_lease") < command("seccomp"));
+}
+
+#[test]
 fn init_guards_itself_last() {
     assert_eq!(session("init_guard"), SESSION.len() - 1);
     assert!(session("user_namespace") < session("init_guard"));

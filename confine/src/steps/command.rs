@@ -5,6 +5,9 @@ use std::io::Write;
 use std::os::fd::{AsFd, OwnedFd};
 
 use landlock::RulesetCreated;
+use nix::errno::Errno;
+use nix::sched::{CpuSet, sched_setaffinity};
+use nix::unistd::Pid;
 
 use super::session::PAYLOAD_ID;
 use super::{StepError, Taken};
@@ -39,6 +42,26 @@ pub fn cgroups(command: &mut Command) -> Result<Taken, StepError> {
             .map_err(StepError::io("attach to a cgroup"))?;
     }
     Ok(Taken::enforced(format!("{count} groups")))
+}
+
+/// Stays on the leased CPUs, so that whoever counts them finds as many as the rate is worth. The
+/// program may widen that: it then counts more and gets no more, since the rate is the limit.
+pub fn cpu_lease(command: &mut Command) -> Result<Taken, StepError> {
+    let cpus = &command.boot.cpus;
+    let mut set = CpuSet::new();
+    for cpu in &cpus.numbers {
+        // Beyond what a set of this size can name: the kernel's answer below decides.
+        if usize::try_from(*cpu).is_ok_and(|cpu| set.set(cpu).is_err()) {}
+    }
+    match sched_setaffinity(Pid::from_raw(0), &set) {
+        Ok(()) => Ok(Taken::enforced(format!("CPU {}", cpus.list))),
+        // None of them is there any more: they went offline, or another group took them.
+        Err(Errno::EINVAL) => Ok(Taken::degraded(format!(
+            "CPU {} cannot be had; the program may use any",
+            cpus.list
+        ))),
+        Err(errno) => Err(StepError::at("stay on the leased CPUs")(errno)),
+    }
 }
 
 /// An own session; default signals, since handlers and masks of pid 1 would be inherited.
@@ -153,7 +176,7 @@ pub fn landlock(command: &mut Command) -> Result<Taken, StepError> {
     };
     let status = rules.restrict_self().map_err(|error| StepError {
         doing: format!("lay the Landlock rules: {error}"),
-        errno: nix::errno::Errno::EPERM,
+        errno: Errno::EPERM,
     })?;
     Ok(match status.ruleset {
         landlock::RulesetStatus::FullyEnforced => Taken::enforced(""),
@@ -161,7 +184,7 @@ pub fn landlock(command: &mut Command) -> Result<Taken, StepError> {
         landlock::RulesetStatus::NotEnforced => {
             return Err(StepError {
                 doing: "lay the Landlock rules: the kernel took none".into(),
-                errno: nix::errno::Errno::ENOSYS,
+                errno: Errno::ENOSYS,
             });
         }
     })

@@ -56,6 +56,7 @@ impl Launcher {
         if self.host.mode == Mode::Landlock {
             private_folder::remove(self.instance.dir(), &slot.id);
         }
+        self.cpus.give_back(&slot.cpus);
         if leftovers.is_empty() {
             self.free_ranges.push_back(slot.range);
         } else {
@@ -88,6 +89,7 @@ impl Launcher {
             if self.host.mode == Mode::Landlock {
                 private_folder::remove(self.instance.dir(), &slot.id);
             }
+            self.cpus.give_back(&slot.cpus);
             let busy = slot.groups.remove();
             if busy.is_empty() {
                 self.free_ranges.push_back(slot.range);

@@ -1,13 +1,19 @@
 //! What pid 1 of a sandbox is told: the plan with its filter compiled.
 
-use confine::boot::Boot;
+use confine::boot::{Boot, CpuView};
 use confine::plan::{Mode, NetworkPlan, Plan};
 use confine::seccomp::{self, FilterSpec};
 
 use super::{Launcher, StartFault, fault, private_folder};
 
 impl Launcher {
-    pub(super) fn boot(&mut self, id: &str, plan: Plan, uid_base: u32) -> Result<Boot, StartFault> {
+    pub(super) fn boot(
+        &mut self,
+        id: &str,
+        plan: Plan,
+        uid_base: u32,
+        cpus: CpuView,
+    ) -> Result<Boot, StartFault> {
         let spec = filter_spec(&plan, self.host.landlock_abi).map_err(|reason| StartFault {
             step: "seccomp",
             reason: reason.to_string(),
@@ -29,6 +35,7 @@ impl Launcher {
             root: self.image.ops.clone(),
             filter,
             filter_spec: spec,
+            cpus,
             landlock_abi: self.host.landlock_abi,
             uid_base,
             outer_uid: nix::unistd::geteuid().as_raw(),

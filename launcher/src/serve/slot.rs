@@ -6,6 +6,7 @@ use confine::plan::LimitPlan;
 use confine::wire::{Fact, KernelCounters};
 
 use crate::cgroup::SandboxGroups;
+use crate::cpus::Lease;
 use crate::inspect::{self, Seen};
 
 /// Where a sandbox stands.
@@ -31,6 +32,9 @@ pub(super) struct Slot {
     pub(super) uid_base: u32,
     pub(super) limits: LimitPlan,
     pub(super) groups: SandboxGroups,
+    pub(super) cpus: Lease,
+    /// Sandboxes of one group take turns: they share their CPUs.
+    pub(super) group: Option<u64>,
     pub(super) state: State,
     /// A kill came before pid 1 was known.
     pub(super) kill_asked: bool,
@@ -44,6 +48,8 @@ impl Slot {
             uid_base,
             limits,
             groups: SandboxGroups::None,
+            cpus: Lease::default(),
+            group: None,
             state: State::Starting,
             kill_asked: false,
         }

@@ -318,6 +318,10 @@ fn asked_of(step: &StepReport, limits: &EffectiveLimits) -> String {
         ("memory", _) => format!("{} bytes", limits.memory_bytes_max),
         ("pids", _) => limits.pids_max.to_string(),
         ("cpu", _) => format!("{} millicores", limits.cpu_millicores_max),
+        ("cpu_lease" | "cpu_view", _) => match limits.cpu_millicores_max.div_ceil(1000) {
+            1 => "1 CPU".to_owned(),
+            cpus => format!("{cpus} CPUs"),
+        },
         ("workspace", _) => {
             format!(
                 "{} bytes, {} inodes",

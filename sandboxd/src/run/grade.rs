@@ -129,6 +129,7 @@ pub(super) async fn by_asserts(
         ),
         stdin: None,
         extra: Vec::new(),
+        group: None,
         collect: &[],
         inspect: false,
     };
@@ -144,6 +145,7 @@ pub(super) async fn by_asserts(
         ),
         stdin: None,
         extra: Vec::new(),
+        group: None,
         collect: &[],
         inspect: false,
     };

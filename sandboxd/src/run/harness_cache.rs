@@ -75,6 +75,7 @@ async fn compile(inner: &Inner, plan: &Plan) -> Result<Option<HarnessCache>, Unk
         spec: spawn_spec(&argv, &BTreeMap::new(), CWD_DEFAULT),
         stdin: None,
         extra: Vec::new(),
+        group: None,
         collect: &[],
         inspect: false,
     };

@@ -180,6 +180,11 @@ impl LauncherLink {
         self.shared.gone.cancelled().await;
     }
 
+    /// A number for sandboxes that take turns; never given twice.
+    pub(crate) fn next_group(&self) -> u64 {
+        self.next_token.fetch_add(1, Ordering::Relaxed)
+    }
+
     /// Asks for a sandbox. Its answers come through the returned handle.
     ///
     /// # Errors
@@ -188,6 +193,7 @@ impl LauncherLink {
         &self,
         id: &str,
         plan: &Plan,
+        group: Option<u64>,
         guest: OwnedFd,
     ) -> Result<Launched, LinkError> {
         let token = SandboxToken(self.next_token.fetch_add(1, Ordering::Relaxed));
@@ -208,6 +214,7 @@ impl LauncherLink {
             token,
             id: id.to_owned(),
             plan: Box::new(plan.clone()),
+            group,
         };
         self.send(&frame, Some(&guest)).await?;
         Ok(launched)

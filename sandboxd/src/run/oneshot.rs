@@ -291,6 +291,7 @@ async fn carry_out(
                 spec: spawn_spec(&request.argv, &request.env, &request.cwd),
                 stdin: request.stdin.clone(),
                 extra: Vec::new(),
+                group: None,
                 collect: &request.collect,
                 inspect: false,
             };

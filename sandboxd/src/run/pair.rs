@@ -57,6 +57,9 @@ pub(crate) async fn run_pair(
     };
     solution.extra = vec![solution_end];
     judge.extra = vec![judge_end, report_write];
+    // One waits while the other computes: apart they would keep two CPUs half idle.
+    let group = Some(link.next_group());
+    (solution.group, judge.group) = (group, group);
     let reading = tokio::spawn(read_report(report_read));
     let release = outside.release.clone();
     let judging = async {

@@ -48,6 +48,8 @@ pub(crate) struct Program<'a> {
     pub stdin: Option<Vec<u8>>,
     /// Descriptors 3, 4, ...
     pub extra: Vec<OwnedFd>,
+    /// Sandboxes of one group take turns and share their CPUs; see [`LauncherLink::next_group`].
+    pub group: Option<u64>,
     /// Patterns of files to collect when it is over.
     pub collect: &'a [String],
     /// Whether the launcher is to look at it: a self-test.
@@ -143,7 +145,7 @@ pub(crate) async fn run_program(
         Err(error) => return Ran::not_at_all(sandbox_id, StartFault::Pipe(error)),
     };
     let (collect, collecting) = collect.unzip();
-    let sandbox = match Sandbox::open(link, &sandbox_id, program.plan).await {
+    let sandbox = match Sandbox::open(link, &sandbox_id, program.plan, program.group).await {
         Ok(sandbox) => sandbox,
         Err(fault) => return Ran::not_at_all(sandbox_id, fault),
     };

@@ -124,10 +124,11 @@ impl Sandbox {
         link: &LauncherLink,
         id: &str,
         plan: &Plan,
+        group: Option<u64>,
     ) -> Result<Self, StartFault> {
         let opened_at = Instant::now();
         let (channel, guest) = InitChannel::pair().map_err(StartFault::Channel)?;
-        let launched = link.start(id, plan, guest).await;
+        let launched = link.start(id, plan, group, guest).await;
         Ok(Self {
             launched: launched.map_err(StartFault::Launcher)?,
             channel,

@@ -117,6 +117,7 @@ impl Launched {
             token,
             id: id.to_owned(),
             plan: Box::new(plan),
+            group: None,
         };
         self.send(&start, &[theirs.as_fd()]);
         ours

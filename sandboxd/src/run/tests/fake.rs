@@ -51,7 +51,9 @@ fn serve(socket: OwnedFd, script: Script) {
     let mut killers = std::collections::HashMap::new();
     while let Ok(Some((frame, mut fds))) = packet::receive::<ToLauncher>(socket.as_fd(), false) {
         match frame {
-            ToLauncher::Start { token, id, plan } => {
+            ToLauncher::Start {
+                token, id, plan, ..
+            } => {
                 let (killer, killed) = mpsc::channel();
                 killers.insert(token, killer.clone());
                 let mut sandbox = FakeSandbox {
