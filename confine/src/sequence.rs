@@ -6,7 +6,7 @@
 
 use crate::report::{Layer, Status, StepReport};
 use crate::steps::{StepError, Taken};
-use crate::steps::{command, session};
+use crate::steps::{command, cpu_files, session};
 
 /// One row of a table; `C` is what the step works on.
 pub struct Step<C> {
@@ -69,7 +69,7 @@ pub const SESSION: &[Step<session::Session>] = &[
         name: "cpu_view",
         layer: Layer::Semantics,
         why: "on the new /proc and the root tree, while the root can still be written",
-        take: session::cpu_view,
+        take: cpu_files::cpu_view,
     },
     Step {
         name: "pivot",

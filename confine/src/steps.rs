@@ -1,7 +1,7 @@
 //! The steps of the sequence, grouped by who takes them.
 
 pub mod command;
-mod cpu_files;
+pub mod cpu_files;
 pub mod proc_view;
 pub mod session;
 

@@ -6,6 +6,7 @@ pub const ROOT_NAMES: &[&str] = &[
     ".mask",
     ".mask-file",
     ".probe",
+    ".proc",
     "bin",
     "dev",
     "etc",
@@ -19,11 +20,16 @@ pub const ROOT_NAMES: &[&str] = &[
     "root",
     "run",
     "sbin",
+    "sys",
     "tmp",
     "usr",
     "var",
     "workspace",
 ];
+
+/// What stands in `/sys/devices/system/cpu`, the only folder of `/sys` with files, beside one folder
+/// `cpuN` for each CPU that the sandbox has.
+pub const SYS_CPU_NAMES: &[&str] = &["online", "possible", "present"];
 
 /// What stands in `/dev`.
 pub const DEV_NAMES: &[&str] = &[

@@ -144,6 +144,7 @@ fn a_user_without_root_runs_every_kind_of_program() {
             assert_eq!(control(&result, name), "enforced", "{name}: {result}");
         }
     }
+    cpus_are_counted(&user);
     limits_hold(&user);
     let verified = user.say(&["audit", "verify"]);
     assert!(verified.ended(0).stdout().starts_with("the log holds"));
@@ -186,12 +187,28 @@ fn the_lowest_grade_is_told_and_does_the_main_job() {
     for name in ["landlock", "seccomp", "no_new_privs", "descriptors"] {
         assert_eq!(control(&shown, name), "enforced", "{name}: {shown}");
     }
+    // Nothing can be mounted, but whoever asks the kernel gets the right number.
+    let counted = say(&["run", "--json", "--", "nproc"]).json();
+    assert_eq!(counted["stdout"], "1\n", "{counted}");
+    assert_eq!(control(&counted, "cpu_lease"), "enforced", "{counted}");
+    assert_eq!(control(&counted, "cpu_view"), "degraded", "{counted}");
     let demo = say(&["demo", "--json"]);
     let tasks = demo.ended(0).json();
     assert!(tasks["tasks"].as_array().is_some_and(|all| all.len() > 20));
     wait::until_it_holds("its processes are gone", GONE_MAX, || {
         processes_of(&user).is_empty()
     });
+}
+
+/// A user's sandboxes have as many CPUs as their rate is worth, like those of root.
+fn cpus_are_counted(user: &User) {
+    let count = "nproc; cat /sys/devices/system/cpu/online | tr -d 0-9; \
+                 grep -c ^processor /proc/cpuinfo";
+    let result = user.run(&["--policy", "node", "--", "sh", "-c", count]);
+    assert_eq!(result["stdout"], "1\n\n1\n", "{result}");
+    for name in ["cpu_view", "cpu_lease"] {
+        assert_eq!(control(&result, name), "enforced", "{name}: {result}");
+    }
 }
 
 fn limits_hold(user: &User) {

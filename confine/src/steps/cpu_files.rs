@@ -11,7 +11,8 @@ use std::os::fd::{AsFd, BorrowedFd};
 use nix::fcntl::OFlag;
 use nix::sys::stat::{Mode as FileMode, mkdirat, umask};
 
-use super::StepError;
+use super::session::Session;
+use super::{StepError, Taken};
 use crate::boot::CpuView;
 use crate::sys::mount as mounts;
 
@@ -28,8 +29,20 @@ const LISTS: [&str; 3] = ["online", "possible", "present"];
 /// Where the files that cover `/proc`'s lie.
 const COVERS: &str = ".proc";
 
+/// Shows the leased CPUs and no others, in `/sys` and, where it has the files, in `/proc`.
+pub fn cpu_view(session: &mut Session) -> Result<Taken, StepError> {
+    if !session.namespaces() {
+        return Ok(Taken::degraded(
+            "the host's /proc and /sys are seen in landlock mode",
+        ));
+    }
+    let cpus = &session.boot.cpus;
+    make(session.root()?, cpus)?;
+    Ok(Taken::enforced(format!("CPU {}", cpus.list)))
+}
+
 /// Makes the files below `root` and covers those of `/proc`, where it is masked.
-pub(super) fn make(root: BorrowedFd<'_>, cpus: &CpuView) -> Result<(), StepError> {
+fn make(root: BorrowedFd<'_>, cpus: &CpuView) -> Result<(), StepError> {
     // Whatever the daemon was started with: every user of the sandbox reads these.
     let before = umask(FileMode::empty());
     let made = make_all(root, cpus);

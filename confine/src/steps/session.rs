@@ -13,7 +13,7 @@ use nix::sched::{CloneFlags, unshare};
 use nix::sys::stat::{FchmodatFlags, Mode as FileMode, fchmodat, mkdirat};
 use nix::unistd::{Gid, Uid, fchdir, fchownat, symlinkat};
 
-use super::{StepError, Taken, cpu_files, proc_view};
+use super::{StepError, Taken, proc_view};
 use crate::boot::{Boot, FromBoot, RootOp, ToBoot};
 use crate::plan::{Mode, NetworkPlan, ProcView};
 use crate::sys::{self, mount as mounts, process};
@@ -63,7 +63,7 @@ impl Session {
         self.boot.plan.mode == Mode::Rootless
     }
 
-    fn namespaces(&self) -> bool {
+    pub(super) fn namespaces(&self) -> bool {
         self.boot.plan.mode != Mode::Landlock
     }
 
@@ -314,18 +314,6 @@ pub fn proc(session: &mut Session) -> Result<Taken, StepError> {
             )))
         }
     }
-}
-
-/// Shows the leased CPUs and no others, in `/sys` and, where it has the files, in `/proc`.
-pub fn cpu_view(session: &mut Session) -> Result<Taken, StepError> {
-    if !session.namespaces() {
-        return Ok(Taken::degraded(
-            "the host's /proc and /sys are seen in landlock mode",
-        ));
-    }
-    let cpus = &session.boot.cpus;
-    cpu_files::make(session.root()?, cpus)?;
-    Ok(Taken::enforced(format!("CPU {}", cpus.list)))
 }
 
 /// Swaps the roots, drops the old one, and checks that it is gone.

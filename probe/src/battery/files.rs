@@ -46,6 +46,7 @@ pub(super) const ROWS: &[Row] = &[
     row("keys", Class::HostLeak, "list keys of the host", &["proc", "session_keyring"], Want::By(closed_in_proc)),
     row("cgroup_fs", Class::Escape, "open the host's control groups", TREE, Want::By(hidden)),
     row("sys_kernel", Class::HostLeak, "open /sys/kernel", TREE, Want::By(hidden)),
+    row("cpu_count", Class::HostLeak, "count more CPUs than the rate is worth", &["cpu_lease", "cpu_view"], Want::Namespaced(&["as shown"], HOST_TREE)).varies(),
     row("dev_mem", Class::Escape, "open physical memory", TREE, Want::By(hidden)).varies(),
     row("dev_kmsg", Class::HostLeak, "open the kernel's log", TREE, Want::By(hidden)).varies(),
     row("dev_fuse", Class::Escape, "open /dev/fuse", TREE, Want::By(hidden)).varies(),

@@ -30,6 +30,7 @@ pub(super) const ACTS: &[(&str, Act)] = &[
     ("keys", |_| first_byte(c"/proc/keys")),
     ("cgroup_fs", |_| worked(readable(c"/sys/fs/cgroup"))),
     ("sys_kernel", |_| worked(readable(c"/sys/kernel"))),
+    ("cpu_count", |_| cpu_count()),
     ("dev_mem", |_| worked(readable(c"/dev/mem"))),
     ("dev_kmsg", |_| worked(readable(c"/dev/kmsg"))),
     ("dev_fuse", |_| worked(readable(c"/dev/fuse"))),
@@ -63,6 +64,31 @@ fn own_exe(_: &Origin) -> Told {
         libc::SYS_truncate,
         &mut [Arg::S(c"/proc/self/exe"), Arg::N(length)],
     ))
+}
+
+/// Compares the CPUs that the kernel lets us use with those that are shown.
+fn cpu_count() -> Told {
+    let mut mask = [0u8; 1024];
+    let length = mask.len() as u64;
+    let mut arguments = [Arg::N(0), Arg::N(length), Arg::O(&mut mask)];
+    call(libc::SYS_sched_getaffinity, &mut arguments)?;
+    let usable: u32 = mask.iter().map(|byte| byte.count_ones()).sum();
+    let list = fs::read_to_string("/sys/devices/system/cpu/online").map_err(errno_of)?;
+    if usable == listed(&list) {
+        return word("as shown");
+    }
+    word(&format!("{usable} where {} are shown", list.trim()))
+}
+
+/// How many numbers a list such as `0-2,5` names.
+fn listed(list: &str) -> u32 {
+    let numbers = |range: &str| {
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        let (first, last) = (first.parse::<u32>().ok()?, last.parse::<u32>().ok()?);
+        last.checked_sub(first)?.checked_add(1)
+    };
+    let ranges = list.trim().split(',').filter_map(numbers);
+    ranges.fold(0, u32::saturating_add)
 }
 
 /// Names without addresses are no secret.
