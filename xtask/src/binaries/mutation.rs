@@ -25,7 +25,10 @@ pub(crate) fn build(root: &Path) -> Result<PathBuf> {
     let with_feature = |mut cargo: Command| {
         cargo
             .args(["--features", "mutation", "--target-dir"])
-            .arg(&built);
+            .arg(&built)
+            // A test copies them dozens of times.
+            .env("CARGO_PROFILE_DEV_DEBUG", "false")
+            .env("CARGO_PROFILE_DEV_STRIP", "symbols");
         cargo
     };
     shell::must(&mut with_feature(static_build(root, Profile::Debug, &host)))?;
