@@ -51,10 +51,11 @@ const ALL: [Row; COUNT] = {
 /// Every attempt.
 pub const BATTERY: &[Row] = &ALL;
 
-/// The row of that name.
+/// The row of that name, tried or witnessed.
 #[must_use]
 pub fn row_named(name: &str) -> Option<&'static Row> {
-    BATTERY.iter().find(|row| row.name == name)
+    let mut all = BATTERY.iter().chain(crate::WITNESSED);
+    all.find(|row| row.name == name)
 }
 
 const OK: &str = "ok";

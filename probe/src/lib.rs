@@ -11,6 +11,7 @@ mod judge;
 pub mod lists;
 mod row;
 mod setting;
+mod witnessed;
 
 pub use battery::{BATTERY, row_named};
 pub use finding::{
@@ -19,3 +20,4 @@ pub use finding::{
 pub use judge::{Judged, MISSING, judge, judge_row};
 pub use row::{Class, Expectation, Outside, Row, expected};
 pub use setting::Setting;
+pub use witnessed::{WITNESSED, judge_witnessed};

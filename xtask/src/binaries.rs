@@ -79,7 +79,7 @@ pub(crate) fn target_folder(root: &Path) -> Result<PathBuf> {
 pub(crate) fn build(root: &Path, profile: Profile) -> Result<PathBuf> {
     let target = target_folder(root)?;
     let host = host_triple()?;
-    shell::must(&mut static_build(root, profile, &host))?;
+    shell::must(&mut static_build(root, profile, &host, &STATIC))?;
     shell::must(&mut dynamic_build(root, profile))?;
 
     let folder = target.join("rollcage").join(profile.folder()).join("bin");
@@ -98,13 +98,13 @@ pub(crate) fn build(root: &Path, profile: Profile) -> Result<PathBuf> {
 
 /// An explicit target keeps the flags away from build scripts, macros and the other programs, so
 /// that nothing is built twice because of them.
-fn static_build(root: &Path, profile: Profile, host: &str) -> Command {
+fn static_build(root: &Path, profile: Profile, host: &str, programs: &[(&str, &str)]) -> Command {
     let flags = match std::env::var("RUSTFLAGS") {
         Ok(flags) => format!("{flags} -C target-feature=+crt-static"),
         Err(_unset) => "-C target-feature=+crt-static".to_owned(),
     };
     let mut cargo = cargo_build(root, profile);
-    for (package, program) in STATIC {
+    for (package, program) in programs {
         cargo.args(["--package", package, "--bin", program]);
     }
     cargo.args(["--target", host]);

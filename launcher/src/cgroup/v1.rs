@@ -177,17 +177,18 @@ impl SandboxGroups {
     pub(crate) fn limits_in_force(&self, limits: &LimitPlan) -> Vec<(&'static str, &'static str)> {
         let shown = |controller: &str, file: &str, asked: u64| {
             self.dir(controller)
-                .map_or("none", |dir| super::in_force(&dir.join(file), asked))
+                .map_or("absent", |dir| super::in_force(&dir.join(file), asked))
         };
         let (quota, _period) = quota_us(limits.cpu_millicores_max);
         // A list that was never written allows all.
-        let listed = self.devices.as_deref().map_or("none", |dir| {
-            match std::fs::read_to_string(dir.join("devices.list")) {
-                Ok(list) if !list.lines().any(|line| line.starts_with("a ")) => "listed",
-                Ok(_) => "all",
-                Err(_error) => "unknown",
-            }
-        });
+        let listed =
+            self.devices.as_deref().map_or("absent", |dir| {
+                match std::fs::read_to_string(dir.join("devices.list")) {
+                    Ok(list) if !list.lines().any(|line| line.starts_with("a ")) => "listed",
+                    Ok(_) => "all",
+                    Err(_error) => "unknown",
+                }
+            });
         vec![
             (
                 "host:cgroup_memory",

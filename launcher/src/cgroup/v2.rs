@@ -148,15 +148,26 @@ impl SandboxGroups {
 
     pub(crate) fn limits_in_force(&self, limits: &LimitPlan) -> Vec<(&'static str, &'static str)> {
         let payload = self.payload();
-        let shown = |file: &str, asked: u64| super::in_force(&payload.join(file), asked);
+        let shown = |controller: &str, file: &str, asked: u64| {
+            if self.has(controller) {
+                super::in_force(&payload.join(file), asked)
+            } else {
+                "absent"
+            }
+        };
         let (quota, _period) = quota_us(limits.cpu_millicores_max);
         vec![
             (
                 "host:cgroup_memory",
-                shown("memory.max", limits.memory_bytes_max),
+                shown("memory", "memory.max", limits.memory_bytes_max),
             ),
-            ("host:cgroup_pids", shown("pids.max", limits.pids_max)),
-            ("host:cgroup_cpu", shown("cpu.max", quota)),
+            (
+                "host:cgroup_pids",
+                shown("pids", "pids.max", limits.pids_max),
+            ),
+            ("host:cgroup_cpu", shown("cpu", "cpu.max", quota)),
+            // Its devices are a program in the kernel, of which we have none.
+            ("host:cgroup_devices", "absent"),
         ]
     }
 

@@ -1,15 +1,20 @@
 //! The programs in which a test can switch one step off: built apart from all others, into folders
 //! that nothing else reads, so that none of them can be taken for a program to use.
 
-use super::{Profile, host_triple, place, refuse_interpreter, static_build, target_folder};
+use super::{Profile, host_triple, place, static_build, target_folder};
 use crate::shell;
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// The environment variable by which the tests find these programs.
 pub(crate) const FOLDER_VARIABLE: &str = "ROLLCAGE_MUTATION_BIN_DIR";
+
+/// Packages and programs that have steps and locks.
+const PROGRAMS: [(&str, &str); 2] = [
+    ("confine", "sandbox-init"),
+    ("launcher", "sandbox-launcher"),
+];
 
 /// What stands in these programs and in no other: `confine/src/mutation.rs`.
 const MARKER: &[u8] = b"ROLLCAGE_STEP_OFF=";
@@ -22,25 +27,21 @@ pub(crate) fn build(root: &Path) -> Result<PathBuf> {
     let own = target_folder(root)?.join("rollcage").join("mutation");
     let host = host_triple()?;
     let built = own.join("build");
-    let with_feature = |mut cargo: Command| {
-        cargo
-            .args(["--features", "mutation", "--target-dir"])
-            .arg(&built)
-            // A test copies them dozens of times.
-            .env("CARGO_PROFILE_DEV_DEBUG", "false")
-            .env("CARGO_PROFILE_DEV_STRIP", "symbols");
-        cargo
-    };
-    shell::must(&mut with_feature(static_build(root, Profile::Debug, &host)))?;
-    let mut launcher = super::cargo_build(root, Profile::Debug);
-    launcher.args(["--package", "launcher", "--bin", "sandbox-launcher"]);
-    shell::must(&mut with_feature(launcher))?;
-
+    // Both static, though the launcher need not be: so they are built at once, with one set of
+    // dependencies.
+    let mut cargo = static_build(root, Profile::Debug, &host, &PROGRAMS);
+    cargo
+        .args(["--features", "confine/mutation,launcher/mutation"])
+        .arg("--target-dir")
+        .arg(&built)
+        // A test copies them dozens of times.
+        .env("CARGO_PROFILE_DEV_DEBUG", "false")
+        .env("CARGO_PROFILE_DEV_STRIP", "symbols");
+    shell::must(&mut cargo)?;
     let folder = own.join("bin");
     fs::create_dir_all(&folder).with_context(|| format!("create {}", folder.display()))?;
-    let init = built.join(&host).join("debug").join("sandbox-init");
-    refuse_interpreter(&init)?;
-    for program in [init, built.join("debug").join("sandbox-launcher")] {
+    for (_, program) in PROGRAMS {
+        let program = built.join(&host).join("debug").join(program);
         if !is_marked(&program)? {
             bail!("{} has no marker", program.display());
         }
