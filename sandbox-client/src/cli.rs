@@ -25,6 +25,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+pub use batch::read_batch;
 use connection::ConnectionOptions;
 use failure::Failure;
 use terminal::Terminal;

@@ -7,7 +7,7 @@
 pub mod admission;
 pub mod cancel;
 mod channel;
-mod collect;
+pub mod collect;
 mod conclude;
 mod cpu_clock;
 mod facts;

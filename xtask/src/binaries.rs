@@ -131,7 +131,11 @@ fn cargo_build(root: &Path, profile: Profile) -> Command {
     cargo
 }
 
-fn host_triple() -> Result<String> {
+/// The triple of this machine, as rustc names it.
+///
+/// # Errors
+/// When rustc cannot say.
+pub(crate) fn host_triple() -> Result<String> {
     let version = shell::capture(Command::new("rustc").arg("-vV"))?;
     let host = version.lines().find_map(|line| line.strip_prefix("host: "));
     Ok(host

@@ -10,6 +10,7 @@
 mod binaries;
 mod closing;
 mod gates;
+mod long;
 mod runs;
 mod setup;
 mod shell;
@@ -43,6 +44,9 @@ fn dispatch(arguments: &[String]) -> Result<ExitCode> {
         ["check"] => runs::check(&root),
         ["build"] => runs::build(&root, binaries::Profile::Debug),
         ["build", "--release"] => runs::build(&root, binaries::Profile::Release),
+        ["fuzz", rest @ ..] => long::fuzz(&root, rest),
+        ["soak", rest @ ..] => long::soak(&root, rest),
+        ["chaos", rest @ ..] => long::chaos(&root, rest),
         ["tidy"] => tidy::report(&root),
         ["set-up"] => runs::set_up(&root),
         [] | ["help" | "--help" | "-h"] => {

@@ -29,7 +29,7 @@ struct Row {
 }
 
 /// Environment that tests get beside the caller's.
-type Environment = Vec<(&'static str, std::ffi::OsString)>;
+pub(crate) type Environment = Vec<(&'static str, std::ffi::OsString)>;
 
 /// Format, lints, house rules, dependencies, unit and documentation tests.
 ///
@@ -77,7 +77,11 @@ pub(crate) fn integration(root: &Path, arguments: &[&str]) -> Result<ExitCode> {
     report.close(root, &log)
 }
 
-fn integration_environment(root: &Path, target: &Path, log: &Path) -> Result<Environment> {
+pub(crate) fn integration_environment(
+    root: &Path,
+    target: &Path,
+    log: &Path,
+) -> Result<Environment> {
     Ok(vec![
         (skips::LOG_VARIABLE, log.into()),
         (
@@ -235,7 +239,7 @@ fn judged(counts: Option<Counts>, succeeded: bool) -> Counts {
     counts
 }
 
-fn fresh_skip_log(target: &Path) -> Result<std::path::PathBuf> {
+pub(crate) fn fresh_skip_log(target: &Path) -> Result<std::path::PathBuf> {
     let folder = target.join("rollcage");
     fs::create_dir_all(&folder).with_context(|| format!("create {}", folder.display()))?;
     let log = folder.join("skips.log");

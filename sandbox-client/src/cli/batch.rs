@@ -31,6 +31,17 @@ const READ_AHEAD: usize = 4;
 /// The most that `--concurrency` may be.
 const CONCURRENCY_MAX: u32 = 10_000;
 
+/// What `rollcage batch` makes of `input` before it asks a daemon: for each line that is not empty
+/// its request, or the result that says why it is none.
+pub fn read_batch(input: &[u8]) -> Vec<Result<pb::RunRequest, Value>> {
+    LineReader::new(input, Arc::default())
+        .map(|line| match line {
+            Ok(line) => line.content.map_err(|bad| bad.to_json()),
+            Err(failure) => Err(json!({ "error": { "message": failure.to_string() } })),
+        })
+        .collect()
+}
+
 /// Options of `batch`.
 #[derive(Debug, Args)]
 #[command(after_help = "\

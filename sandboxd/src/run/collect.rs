@@ -8,22 +8,21 @@ use std::os::fd::OwnedFd;
 
 use confine::wire::{CollectProblem, CollectSpec, CollectedFile};
 use policies::EffectiveLimits;
-use tokio::io::AsyncReadExt;
-use tokio::net::unix::pipe;
+use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::task::JoinHandle;
 
 use super::streams::output_pipe;
 
 /// Most bytes of one run's collected files: half of the largest message.
-pub(crate) const COLLECT_BYTES_MAX: u64 = 32 * 1024 * 1024;
+pub const COLLECT_BYTES_MAX: u64 = 32 * 1024 * 1024;
 /// Most files of one run.
 const COLLECT_FILES_MAX: u32 = 10_000;
-/// What a frame has beside the file's content: path, mode, lengths.
-const FRAME_EXTRA_BYTES_MAX: u64 = 8 * 1024;
+/// What a frame may have beside the file's content, in bytes: path, mode, lengths.
+pub const FRAME_EXTRA_BYTES_MAX: u64 = 8 * 1024;
 
 /// Files could not be taken out.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum CollectError {
+pub enum CollectError {
     /// The pipe failed, or ended in the middle of a frame.
     #[error("the files' pipe ended early")]
     Pipe(#[source] io::Error),
@@ -76,7 +75,11 @@ pub(crate) async fn finish(
     files
 }
 
-async fn read_files(mut pipe: pipe::Receiver) -> (Vec<CollectedFile>, Option<CollectError>) {
+/// Reads files until the end of `pipe`, or until something is wrong with them, which is told
+/// beside those that came before.
+pub async fn read_files(
+    mut pipe: impl AsyncRead + Unpin,
+) -> (Vec<CollectedFile>, Option<CollectError>) {
     let mut files = Vec::new();
     let mut bytes_left = COLLECT_BYTES_MAX;
     loop {
@@ -92,7 +95,7 @@ async fn read_files(mut pipe: pipe::Receiver) -> (Vec<CollectedFile>, Option<Col
 }
 
 async fn read_file(
-    pipe: &mut pipe::Receiver,
+    pipe: &mut (impl AsyncRead + Unpin),
     bytes_left: &mut u64,
 ) -> Result<Option<CollectedFile>, CollectError> {
     let mut prefix = [0; 4];
