@@ -14,6 +14,7 @@ use anyhow::{Context, Result, bail};
 use nix::fcntl::{Flock, FlockArg};
 
 use crate::cgroup;
+use crate::remove::remove_tree;
 
 /// Host ids of one sandbox.
 pub(crate) const IDS_PER_SANDBOX: u32 = 65_536;
@@ -168,12 +169,8 @@ fn bury_dead(number: u32, lock: &Path) -> Result<()> {
     fs::write(lock, b"").with_context(|| format!("empty {}", lock.display()))
 }
 
-/// Removes a folder of a number that we hold, if it is there.
+/// Removes a folder of a number that we hold, if it is there. Programs in landlock mode may have
+/// filled it.
 fn remove_folder(dir: &Path) -> Result<()> {
-    match fs::remove_dir_all(dir) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(error).with_context(|| format!("remove {}", dir.display()))
-        }
-        _ => Ok(()),
-    }
+    remove_tree(dir).with_context(|| format!("remove {}", dir.display()))
 }

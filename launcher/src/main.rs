@@ -13,6 +13,7 @@ mod image;
 mod inspect;
 mod instance;
 mod options;
+mod remove;
 mod serve;
 
 use clap::Parser as _;

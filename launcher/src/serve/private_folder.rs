@@ -3,10 +3,11 @@
 
 use std::fs;
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use crate::attest::warn;
+use crate::remove::remove_tree;
 
 fn folder(instance: &Path, id: &str) -> PathBuf {
     instance.join("sandboxes").join(id)
@@ -24,27 +25,11 @@ pub(super) fn make(instance: &Path, id: &str) -> io::Result<String> {
     Ok(top.join("workspace").to_string_lossy().into_owned())
 }
 
-/// Removes what a sandbox left. Nothing in it is followed: the walk never leaves the folder.
+/// Removes what a sandbox left.
 pub(super) fn remove(instance: &Path, id: &str) {
     let top = folder(instance, id);
-    if !top.exists() {
-        return;
-    }
-    open_up(&top);
-    if let Err(error) = fs::remove_dir_all(&top) {
+    if let Err(error) = remove_tree(&top) {
         warn(&format!("remove {}: {error}", top.display()));
-    }
-}
-
-/// A program may have closed its own folders; they are ours, so we can open them again.
-fn open_up(dir: &Path) {
-    if let Err(error) = fs::set_permissions(dir, fs::Permissions::from_mode(0o700)) {
-        warn(&format!("open {}: {error}", dir.display()));
-    }
-    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
-        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            open_up(&entry.path());
-        }
     }
 }
 
