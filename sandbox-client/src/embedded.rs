@@ -6,6 +6,7 @@
 
 use std::collections::VecDeque;
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
@@ -292,8 +293,12 @@ fn ready_pipe() -> Result<(OwnedFd, OwnedFd), EmbeddedError> {
 }
 
 fn private_folder() -> Result<tempfile::TempDir, EmbeddedError> {
-    let runtime = env_vars::read_path("XDG_RUNTIME_DIR").filter(|folder| folder.is_dir());
-    let parent = runtime.unwrap_or_else(std::env::temp_dir);
+    let named = env_vars::read_path("XDG_RUNTIME_DIR").filter(|folder| folder.is_dir());
+    let all = [named, Some(std::env::temp_dir()), Some("/tmp".into())];
+    let all: Vec<PathBuf> = all.into_iter().flatten().collect();
+    // Root may have been given the variables of somebody else, who could replace what is made there.
+    let safe = all.iter().find(|folder| is_ours(folder));
+    let parent = safe.or(all.first()).cloned().unwrap_or_default();
     tempfile::Builder::new()
         .prefix("rollcage-")
         .tempdir_in(parent)
@@ -301,6 +306,19 @@ fn private_folder() -> Result<tempfile::TempDir, EmbeddedError> {
             what: "a private folder for its socket",
             source,
         })
+}
+
+/// Whether nobody but us and root can replace what we make in the folder.
+fn is_ours(folder: &Path) -> bool {
+    const STICKY: u32 = 0o1000;
+    let own = nix::unistd::geteuid().as_raw();
+    let safe = |folder: &Path| {
+        std::fs::metadata(folder).is_ok_and(|meta| {
+            let mode = meta.mode();
+            (meta.uid() == 0 || meta.uid() == own) && (mode & STICKY != 0 || mode & 0o022 == 0)
+        })
+    };
+    std::fs::canonicalize(folder).is_ok_and(|whole| whole.ancestors().all(safe))
 }
 
 /// `sandboxd` in `ROLLCAGE_BIN_DIR`, else beside our own executable, else on `PATH`.
@@ -323,3 +341,6 @@ pub fn find_sandboxd() -> Result<PathBuf, EmbeddedError> {
         })
         .ok_or(EmbeddedError::NotFound { beside })
 }
+
+#[cfg(test)]
+mod tests;

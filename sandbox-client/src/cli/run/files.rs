@@ -1,13 +1,32 @@
 //! Local files on their way into a request, and collected files on their way back.
 
+mod save;
+
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Component, Path, PathBuf};
+use std::ffi::OsStr;
+use std::fs::{File, Metadata};
+use std::io::Read as _;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Component, Path};
+
+use nix::dir::Dir;
+use nix::errno::Errno;
+use nix::fcntl::{OFlag, openat};
+use nix::sys::stat::Mode as FileMode;
 
 use super::super::failure::Failure;
 use super::super::units::Put;
 use crate::pb;
+
+pub(super) use save::{asked_for, save};
+
+/// Most files of one request; the daemon's own limit is lower.
+const FILES_MAX: usize = 200_000;
+/// Longest path below /workspace, as for the daemon.
+const PATH_BYTES_MAX: usize = 4096;
 
 /// Files of one request, counted against what one message can hold.
 pub(super) struct Payload {
@@ -51,19 +70,19 @@ impl Payload {
             Some(written) => workspace_path(written)?,
             None => base_name(&put.source)?,
         };
-        let metadata =
-            std::fs::metadata(&put.source).map_err(|source| read(&put.source, source))?;
+        let (file, metadata) = open_named(&put.source)?;
         if metadata.is_dir() {
-            self.folder(&put.source, &destination)
+            self.folder(file.into(), &put.source, &destination)
         } else {
-            self.file(&put.source, &destination).map(drop)
+            self.file(file, &put.source, &destination).map(drop)
         }
     }
 
     /// Adds the program under its own name; gives the name and the contents.
     pub(super) fn put_program(&mut self, path: &Path) -> Result<(String, &[u8]), Failure> {
         let name = base_name(path)?;
-        let content = self.file(path, &name)?;
+        let (file, _metadata) = open_named(path)?;
+        let content = self.file(file, path, &name)?;
         Ok((name, content))
     }
 
@@ -72,32 +91,47 @@ impl Payload {
         self.files
     }
 
-    fn folder(&mut self, folder: &Path, destination: &str) -> Result<(), Failure> {
-        let entries = std::fs::read_dir(folder).map_err(|source| read(folder, source))?;
-        for entry in entries {
-            let entry = entry.map_err(|source| read(folder, source))?;
-            let path = entry.path();
+    /// By descriptor, and over no link: whoever else can write in the folder must not choose which of
+    /// our files go into a sandbox.
+    fn folder(&mut self, folder: OwnedFd, path: &Path, destination: &str) -> Result<(), Failure> {
+        let failed = |errno: Errno| read(path, errno.into());
+        let mut entries = Dir::from_fd(folder).map_err(failed)?;
+        let mut names = Vec::new();
+        for entry in entries.iter() {
+            let name = OsStr::from_bytes(entry.map_err(failed)?.file_name().to_bytes()).to_owned();
+            if name != "." && name != ".." {
+                names.push(name);
+            }
+        }
+        for name in names {
+            let path = path.join(&name);
             let below = join(destination, &base_name(&path)?);
-            let kind = entry.file_type().map_err(|source| read(&path, source))?;
-            if kind.is_dir() {
-                self.folder(&path, &below)?;
-            } else if kind.is_file() {
-                self.file(&path, &below)?;
+            if below.len() > PATH_BYTES_MAX {
+                let message = format!("--put {}: too deep a folder", path.display());
+                return Err(Failure::Usage { message });
+            }
+            let flags = OFlag::O_RDONLY | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
+            let opened = openat(&entries, name.as_os_str(), flags, FileMode::empty());
+            let file = match opened {
+                Ok(fd) => File::from(fd),
+                Err(Errno::ELOOP | Errno::ENXIO) => return Err(neither(&path)),
+                Err(errno) => return Err(read(&path, errno.into())),
+            };
+            let metadata = file.metadata().map_err(|source| read(&path, source))?;
+            if metadata.is_dir() {
+                self.folder(file.into(), &path, &below)?;
+            } else if metadata.is_file() {
+                self.file(file, &path, &below)?;
             } else {
-                return Err(Failure::Usage {
-                    message: format!(
-                        "--put {}: only regular files and folders can be put; a link or device is \
-                         among them",
-                        path.display()
-                    ),
-                });
+                return Err(neither(&path));
             }
         }
         Ok(())
     }
 
-    fn file(&mut self, path: &Path, destination: &str) -> Result<&[u8], Failure> {
-        let metadata = std::fs::metadata(path).map_err(|source| read(path, source))?;
+    fn file(&mut self, file: File, path: &Path, destination: &str) -> Result<&[u8], Failure> {
+        let failed = |source| read(path, source);
+        let metadata = file.metadata().map_err(failed)?;
         // Before it is read: a file of many gigabytes must not be.
         if metadata.len() > self.bytes_left() {
             let bytes = self.bytes.saturating_add(metadata.len());
@@ -106,8 +140,16 @@ impl Payload {
                 bytes,
             });
         }
-        let content = std::fs::read(path).map_err(|source| read(path, source))?;
+        let mut content = Vec::new();
+        // What has no size, or grows, is read until there is one byte too much.
+        file.take(self.bytes_left().saturating_add(1))
+            .read_to_end(&mut content)
+            .map_err(failed)?;
         self.count(&path.display().to_string(), content.len())?;
+        if self.files.len() >= FILES_MAX {
+            let message = format!("--put {}: more than {FILES_MAX} files", path.display());
+            return Err(Failure::Usage { message });
+        }
         let mode = if metadata.permissions().mode() & 0o111 == 0 {
             0o644
         } else {
@@ -130,6 +172,22 @@ impl Payload {
                 ),
             }),
         }
+    }
+}
+
+/// What the user names may be a link or a pipe: he means what it leads to.
+fn open_named(path: &Path) -> Result<(File, Metadata), Failure> {
+    let file = File::open(path).map_err(|source| read(path, source))?;
+    let metadata = file.metadata().map_err(|source| read(path, source))?;
+    Ok((file, metadata))
+}
+
+fn neither(path: &Path) -> Failure {
+    Failure::Usage {
+        message: format!(
+            "--put {}: only regular files and folders can be put; a link or device is among them",
+            path.display()
+        ),
     }
 }
 
@@ -156,11 +214,11 @@ fn base_name(path: &Path) -> Result<String, Failure> {
         None => std::fs::canonicalize(path)
             .map_err(|source| read(path, source))?
             .file_name()
-            .map(std::ffi::OsStr::to_owned),
+            .map(OsStr::to_owned),
     };
     named
         .as_deref()
-        .and_then(std::ffi::OsStr::to_str)
+        .and_then(OsStr::to_str)
         .map(str::to_owned)
         .ok_or_else(|| Failure::Usage {
             message: format!(
@@ -197,41 +255,6 @@ fn workspace_path(written: &str) -> Result<String, Failure> {
         }
     }
     Ok(parts.join("/"))
-}
-
-/// Writes collected files below `folder`, and nowhere else whatever a path says.
-pub(super) fn save(folder: &Path, files: &[pb::CollectedFile]) -> Result<(), Failure> {
-    for file in files {
-        let path = below(folder, &file.path)?;
-        let write = |source| Failure::Write {
-            path: path.clone(),
-            source,
-        };
-        if let Some(parent) = path.parent() {
-            std::fs::create_dir_all(parent).map_err(write)?;
-        }
-        // A link left there by somebody else is replaced, not followed.
-        match std::fs::symlink_metadata(&path) {
-            Ok(found) if found.is_symlink() => std::fs::remove_file(&path).map_err(write)?,
-            Ok(_) | Err(_) => {}
-        }
-        std::fs::write(&path, &file.content).map_err(write)?;
-        let permissions = std::fs::Permissions::from_mode(file.mode & 0o777 | 0o600);
-        std::fs::set_permissions(&path, permissions).map_err(write)?;
-    }
-    Ok(())
-}
-
-fn below(folder: &Path, path: &str) -> Result<PathBuf, Failure> {
-    let plain = Path::new(path)
-        .components()
-        .all(|part| matches!(part, Component::Normal(_)));
-    if path.is_empty() || !plain {
-        return Err(Failure::Answer {
-            what: format!("a collected file has the path `{path}`, which leaves its folder"),
-        });
-    }
-    Ok(folder.join(path))
 }
 
 #[cfg(test)]

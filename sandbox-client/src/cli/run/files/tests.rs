@@ -42,10 +42,7 @@ fn a_file_too_large_is_refused_before_it_is_read() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("big");
     // Sparse: reading it would take memory, looking at it does not.
-    std::fs::File::create(&path)
-        .unwrap()
-        .set_len(200 << 20)
-        .unwrap();
+    File::create(&path).unwrap().set_len(200 << 20).unwrap();
     let failure = Payload::new(64 << 20).put(&put(&path, None)).unwrap_err();
     assert!(matches!(failure, Failure::TooLarge { bytes, .. } if bytes == 200 << 20));
 }
@@ -76,25 +73,147 @@ fn destinations_stay_below_workspace() {
     }
 }
 
+fn collected(path: &str) -> pb::CollectedFile {
+    pb::CollectedFile {
+        path: path.to_owned(),
+        content: b"x".to_vec(),
+        mode: 0o6777,
+    }
+}
+
 #[test]
 fn collected_files_stay_in_their_folder() {
     let folder = tempfile::tempdir().unwrap();
-    let file = |path: &str| pb::CollectedFile {
-        path: path.to_owned(),
-        content: b"x".to_vec(),
-        mode: 0o4755,
-    };
     for path in ["../x", "/x", "", "a/../../x", "."] {
-        assert!(save(folder.path(), &[file(path)]).is_err(), "{path}");
+        assert!(save(folder.path(), &[&collected(path)]).is_err(), "{path}");
     }
     std::os::unix::fs::symlink("/nonexistent/elsewhere", folder.path().join("out")).unwrap();
-    save(folder.path(), &[file("out"), file("deep/out")]).unwrap();
+    let files = [collected("out"), collected("deep/out")];
+    save(folder.path(), &files.each_ref()).unwrap();
     assert_eq!(std::fs::read(folder.path().join("deep/out")).unwrap(), b"x");
     let mode = std::fs::symlink_metadata(folder.path().join("out"))
         .unwrap()
         .permissions()
         .mode();
+    // No set-id bits, and nothing that others could write.
     assert_eq!(mode & 0o7777, 0o755);
+}
+
+#[test]
+fn what_others_left_in_the_folder_leads_nowhere_else() {
+    let top = tempfile::tempdir().unwrap();
+    let (folder, outside) = (top.path().join("to"), top.path().join("outside"));
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::create_dir_all(&outside).unwrap();
+    std::fs::write(outside.join("own"), "mine").unwrap();
+    std::os::unix::fs::symlink("../outside", folder.join("link")).unwrap();
+    std::fs::hard_link(outside.join("own"), folder.join("hard")).unwrap();
+    nix::unistd::mkfifo(&folder.join("pipe"), FileMode::from_bits_truncate(0o600)).unwrap();
+    let failure = save(&folder, &[&collected("link/own")]).unwrap_err();
+    assert!(matches!(failure, Failure::Write { .. }), "{failure}");
+    let files = [collected("hard"), collected("pipe")];
+    save(&folder, &files.each_ref()).unwrap();
+    assert_eq!(
+        std::fs::read_to_string(outside.join("own")).unwrap(),
+        "mine"
+    );
+    for name in ["hard", "pipe"] {
+        assert_eq!(std::fs::read_to_string(folder.join(name)).unwrap(), "x");
+    }
+    // A folder in the place of a file: refused, and nothing half-written is left.
+    std::fs::create_dir_all(folder.join("taken/by")).unwrap();
+    assert!(save(&folder, &[&collected("taken")]).is_err());
+    let left = std::fs::read_dir(&folder).unwrap().flatten();
+    let left: Vec<_> = left.map(|entry| entry.file_name()).collect();
+    assert!(
+        !left
+            .iter()
+            .any(|name| name.to_string_lossy().starts_with('.')),
+        "{left:?}"
+    );
+}
+
+#[test]
+fn a_wildcard_does_not_ask_for_hidden_names() {
+    let files = ["a/out", ".git/hooks/pre-commit", "b/.envrc", "x\u{1b}[2J"].map(collected);
+    let asked = |words: &[&str]| {
+        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        let (wanted, hidden) = asked_for(&words, &files);
+        let wanted: Vec<String> = wanted.into_iter().map(|file| file.path.clone()).collect();
+        assert_eq!(wanted.len() + hidden.len(), files.len());
+        wanted
+    };
+    assert_eq!(asked(&["**", "*"]), ["a/out"]);
+    assert_eq!(
+        asked(&["**", ".git/**"]),
+        ["a/out", ".git/hooks/pre-commit"]
+    );
+    assert_eq!(asked(&["**", "b/.env*"]).len(), 3);
+    assert_eq!(
+        asked(&["/workspace/b/.envrc", "a/*"]),
+        ["a/out", "b/.envrc"]
+    );
+    assert_eq!(asked(&["x\u{1b}[2J"]), ["a/out", "x\u{1b}[2J"]);
+}
+
+#[test]
+fn what_is_no_file_is_not_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("pipe");
+    nix::unistd::mkfifo(&pipe, FileMode::from_bits_truncate(0o600)).unwrap();
+    let failure = Payload::new(100)
+        .put(&put(folder.path(), Some("x")))
+        .unwrap_err();
+    assert!(failure.to_string().contains("pipe"), "{failure}");
+    // Without end: read up to what fits, and no further.
+    let endless = put(Path::new("/dev/zero"), Some("zero"));
+    let failure = Payload::new(100).put(&endless).unwrap_err();
+    assert!(
+        matches!(failure, Failure::TooLarge { bytes: 101, .. }),
+        "{failure}"
+    );
+}
+
+/// Somebody swaps a folder with a link while it is being put: nothing from behind the link goes in.
+#[test]
+fn a_folder_that_is_swapped_with_a_link_gives_nothing_from_elsewhere() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    let top = tempfile::tempdir().unwrap();
+    let (data, outside) = (top.path().join("data"), top.path().join("outside"));
+    for folder in [&outside, &data.join("deep")] {
+        std::fs::create_dir_all(folder).unwrap();
+    }
+    std::fs::write(outside.join("file"), "sentinel").unwrap();
+    std::fs::write(data.join("deep/file"), "own").unwrap();
+    std::os::unix::fs::symlink(&outside, top.path().join("link")).unwrap();
+    let stop = AtomicBool::new(false);
+    let (mut whole, mut refused) = (0, 0);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !stop.load(Ordering::Relaxed) {
+                let (deep, link) = (data.join("deep"), top.path().join("link"));
+                let flags = nix::fcntl::RenameFlags::RENAME_EXCHANGE;
+                let here = nix::fcntl::AT_FDCWD;
+                nix::fcntl::renameat2(here, &deep, here, &link, flags).unwrap();
+            }
+        });
+        for _ in 0..2_000 {
+            let mut payload = Payload::new(1_000);
+            match payload.put(&put(&data, Some("x"))) {
+                Ok(()) => {
+                    whole += 1;
+                    let files = payload.into_files();
+                    assert!(
+                        files.values().all(|file| file.content == b"own"),
+                        "{files:?}"
+                    );
+                }
+                Err(_) => refused += 1,
+            }
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+    assert_eq!(whole + refused, 2_000);
 }
 
 #[test]
