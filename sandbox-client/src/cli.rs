@@ -18,6 +18,7 @@ mod signals;
 mod table;
 mod terminal;
 mod units;
+mod visible;
 mod when;
 
 use std::ffi::OsString;

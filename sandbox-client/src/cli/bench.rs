@@ -187,7 +187,7 @@ fn show(context: &Context, figures: &[Figures], contenders: &Contenders) -> Resu
             ]);
         }
     }
-    terminal.data(table.render(None).as_bytes())?;
+    terminal.text(&table.render(None))?;
     terminal.line("")?;
     for contender in &contenders.present {
         terminal.line(&format!("{}: {}", contender.name(), contender.how()))?;

@@ -120,11 +120,7 @@ fn show(
         capabilities.images.join(", ")
     ))?;
     terminal.line("")?;
-    terminal.data(
-        feature_table(&capabilities.features)
-            .render(terminal.width)
-            .as_bytes(),
-    )?;
+    terminal.text(&feature_table(&capabilities.features).render(terminal.width))?;
     let missing: Vec<_> = capabilities
         .features
         .iter()

@@ -37,14 +37,14 @@ pub(crate) async fn explain(context: &Context, args: &ExplainArgs) -> Result<u8,
     terminal.line(&format!(
         "{} {} (id {}), policy {}, asked by {} at {} UTC",
         terminal.paint(Color::Bold, "run"),
-        record.run_id,
+        one_line(&record.run_id),
         one_line(&record.id),
-        record.policy,
-        record.principal,
+        one_line(&record.policy),
+        one_line(&record.principal),
         show_unix_ms(record.submitted_unix_ms)
     ))?;
     match &record.result {
-        Some(result) => terminal.data(text_of(terminal, result)?.as_bytes())?,
+        Some(result) => terminal.text(&text_of(terminal, result)?)?,
         None => terminal.line("it is waiting or running")?,
     }
     Ok(0)
@@ -159,6 +159,7 @@ fn manifest_table(rows: &[pb::ManifestRow]) -> Table {
 
 #[cfg(test)]
 mod tests {
+    use super::super::terminal::Acts;
     use super::*;
 
     #[test]
@@ -168,6 +169,7 @@ mod tests {
             moving: false,
             color: false,
             width: None,
+            acts: Acts::default(),
         };
         let result = pb::RunResult {
             ending: Some(pb::Ending {

@@ -101,7 +101,7 @@ async fn list(context: &Context) -> Result<u8, Failure> {
             policy.description.clone(),
         ]);
     }
-    terminal.data(table.render(terminal.width).as_bytes())?;
+    terminal.text(&table.render(terminal.width))?;
     for policy in policies
         .iter()
         .filter(|policy| !policy.unenforceable.is_empty())
@@ -120,9 +120,9 @@ async fn show(context: &Context, name: &str, resolved: bool) -> Result<u8, Failu
     if context.terminal.json {
         context.terminal.json_line(&outcome::to_json(&document)?)?;
     } else if resolved {
-        context.terminal.line(&document.canonical)?;
+        context.terminal.json_text(&document.canonical)?;
     } else {
-        context.terminal.data(document.document.as_bytes())?;
+        context.terminal.text(&document.document)?;
     }
     Ok(0)
 }

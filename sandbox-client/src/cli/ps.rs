@@ -71,7 +71,7 @@ pub(crate) async fn ps(context: &Context, args: &PsArgs) -> Result<u8, Failure> 
         terminal.talk(&format!("no {kind}"));
         return Ok(0);
     }
-    terminal.data(table_of(&runs).render(terminal.width).as_bytes())?;
+    terminal.text(&table_of(&runs).render(terminal.width))?;
     Ok(0)
 }
 

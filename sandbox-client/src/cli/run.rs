@@ -13,6 +13,7 @@ use futures::StreamExt;
 use super::connection::Session;
 use super::failure::{Failure, INTERRUPTED};
 use super::signals::Signals;
+use super::terminal::ProgramOutput;
 use super::units::{self, EnvVar, Put};
 use super::{Context, outcome, table};
 use crate::client::Client;
@@ -80,6 +81,10 @@ pub(crate) struct RunArgs {
     /// Most bytes of output; beyond it the run ends.
     #[arg(long, value_name = "SIZE", value_parser = units::parse_size_bytes)]
     output_cap: Option<u64>,
+    /// Let the program's escape sequences and control characters act on the terminal; without it
+    /// they are shown. Files and pipes always get every byte as it is.
+    #[arg(long)]
+    raw: bool,
     /// Let the program reach this host through the proxy.
     #[arg(long, value_name = "HOST")]
     allow_host: Vec<String>,
@@ -152,7 +157,14 @@ pub(crate) async fn run(context: &Context, args: &RunArgs) -> Result<u8, Failure
             session = Session::open(context) => session?,
             () = signals.next() => return Err(Failure::Interrupted),
         };
-        let outcome = follow(context, &session.client, request.clone(), &mut signals).await;
+        let mut shown = ProgramOutput::new(context.terminal, args.raw);
+        let followed = Followed {
+            context,
+            client: &session.client,
+            shown: &mut shown,
+        };
+        let outcome = followed.follow(request.clone(), &mut signals).await;
+        shown.end()?;
         let ended = session.end(&context.terminal).await;
         match outcome {
             Ok(Some(result)) => {
@@ -194,72 +206,83 @@ fn pause_before_retry(failure: &Failure, began: bool) -> Option<std::time::Durat
     }
 }
 
-/// Shows output as it comes until the result; `None` when it was interrupted twice.
-async fn follow(
-    context: &Context,
-    client: &Client,
-    request: pb::RunRequest,
-    signals: &mut Signals,
-) -> Result<Option<pb::RunResult>, Lost> {
-    let mut began = false;
-    let early = |failure: ClientError| Lost {
-        failure: failure.into(),
-        began: false,
-    };
-    let events = tokio::select! {
-        events = client.stream(request) => events.map_err(early)?,
-        () = signals.next() => return Ok(None),
-    };
-    let mut events = Box::pin(events);
-    let mut run_id = String::new();
-    let mut cancelling = false;
-    loop {
-        let event = tokio::select! {
-            event = events.next() => event,
-            () = signals.next() => {
-                if cancelling || run_id.is_empty() {
-                    return Ok(None);
-                }
-                cancelling = true;
-                context.terminal.talk("cancelling; interrupt again to leave at once");
-                let cancelled = client.cancel(&run_id).await;
-                cancelled.map_err(|error| Lost { failure: error.into(), began })?;
-                continue;
-            }
+/// A run whose events are followed.
+struct Followed<'a> {
+    context: &'a Context,
+    client: &'a Client,
+    shown: &'a mut ProgramOutput,
+}
+
+impl Followed<'_> {
+    /// Shows output as it comes until the result; `None` when it was interrupted twice.
+    async fn follow(
+        self,
+        request: pb::RunRequest,
+        signals: &mut Signals,
+    ) -> Result<Option<pb::RunResult>, Lost> {
+        let mut began = false;
+        let early = |failure: ClientError| Lost {
+            failure: failure.into(),
+            began: false,
         };
-        let lost = move |failure: Failure| Lost { failure, began };
-        let event = event
-            .unwrap_or(Err(ClientError::NoResult))
-            .map_err(|e| lost(e.into()))?;
-        match event.event {
-            Some(pb::run_event::Event::Queued(queued)) => run_id = queued.run_id,
-            Some(pb::run_event::Event::Started(started)) => {
-                run_id = started.run_id;
-                began = true;
+        let events = tokio::select! {
+            events = self.client.stream(request) => events.map_err(early)?,
+            () = signals.next() => return Ok(None),
+        };
+        let mut events = Box::pin(events);
+        let mut run_id = String::new();
+        let mut cancelling = false;
+        loop {
+            let event = tokio::select! {
+                event = events.next() => event,
+                () = signals.next() => {
+                    if cancelling || run_id.is_empty() {
+                        return Ok(None);
+                    }
+                    cancelling = true;
+                    self.context.terminal.talk("cancelling; interrupt again to leave at once");
+                    let cancelled = self.client.cancel(&run_id).await;
+                    cancelled.map_err(|error| Lost { failure: error.into(), began })?;
+                    continue;
+                }
+            };
+            let lost = move |failure: Failure| Lost { failure, began };
+            let event = event
+                .unwrap_or(Err(ClientError::NoResult))
+                .map_err(|e| lost(e.into()))?;
+            match event.event {
+                Some(pb::run_event::Event::Queued(queued)) => run_id = queued.run_id,
+                Some(pb::run_event::Event::Started(started)) => {
+                    run_id = started.run_id;
+                    began = true;
+                }
+                Some(pb::run_event::Event::Output(output)) => {
+                    began = true;
+                    show(self.context, self.shown, &output)
+                        .map_err(|failure| Lost { failure, began })?;
+                }
+                Some(pb::run_event::Event::Result(result)) => return Ok(Some(*result)),
+                // An event of a newer daemon.
+                None => {}
             }
-            Some(pb::run_event::Event::Output(output)) => {
-                began = true;
-                show(context, &output).map_err(|failure| Lost { failure, began })?;
-            }
-            Some(pb::run_event::Event::Result(result)) => return Ok(Some(*result)),
-            // An event of a newer daemon.
-            None => {}
         }
     }
 }
 
-fn show(context: &Context, output: &pb::RunOutput) -> Result<(), Failure> {
+fn show(
+    context: &Context,
+    shown: &mut ProgramOutput,
+    output: &pb::RunOutput,
+) -> Result<(), Failure> {
     if context.terminal.json {
         return Ok(());
     }
     match output.stream() {
         pb::OutputStream::Stderr => {
-            context.terminal.program_stderr(&output.data);
+            shown.stderr(&output.data);
             Ok(())
         }
-        pb::OutputStream::Stdout | pb::OutputStream::Unspecified => {
-            context.terminal.data(&output.data)
-        }
+        pb::OutputStream::Stdout | pb::OutputStream::Unspecified => shown.stdout(&output.data),
     }
 }
 
@@ -271,7 +294,14 @@ fn finish(context: &Context, args: &RunArgs, result: &pb::RunResult) -> Result<u
     if context.terminal.json {
         context.terminal.json_line(&outcome::to_json(result)?)?;
     } else {
-        files::save(&args.get_to, &result.files)?;
+        let (asked, hidden) = files::asked_for(&args.get, &result.files);
+        files::save(&args.get_to, &asked)?;
+        for path in hidden {
+            let line = format!(
+                "{path} is not written: a hidden name has to be asked for, as in --get {path}"
+            );
+            context.terminal.talk(&table::one_line(&line));
+        }
         for missing in &result.files_missing {
             let line = format!("no {}: {}", missing.path, missing.reason);
             // A program chose the name.

@@ -1,5 +1,7 @@
 //! Aligned columns for people. Knows no meaning of a cell and writes nowhere.
 
+use super::visible::is_acted_on;
+
 /// Which side of its column a cell stands on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Align {
@@ -90,10 +92,10 @@ fn width(text: &str) -> usize {
     text.chars().count()
 }
 
-/// The text without line breaks and other control characters, which a program may have chosen.
+/// The text without line breaks and whatever else a terminal acts on: a program may have chosen it.
 pub(crate) fn one_line(text: &str) -> String {
     text.chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
+        .map(|c| if is_acted_on(c) { ' ' } else { c })
         .collect()
 }
 

@@ -25,7 +25,7 @@ pub(super) async fn tail(context: &Context, count: u64, follow: bool) -> Result<
         let last = last_records(client, count).await?;
         let mut next_seq = 0;
         for record in &last {
-            context.terminal.line(&record.line)?;
+            context.terminal.json_text(&record.line)?;
             next_seq = record.seq + 1;
         }
         if !follow {
@@ -100,7 +100,7 @@ async fn print(
 ) -> Result<u8, Failure> {
     let mut records = Box::pin(records);
     while let Some(record) = records.next().await {
-        context.terminal.line(&record?.line)?;
+        context.terminal.json_text(&record?.line)?;
     }
     Ok(0)
 }

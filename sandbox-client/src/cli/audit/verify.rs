@@ -10,6 +10,7 @@ use clap::Args;
 use serde_json::json;
 
 use super::super::failure::{Failure, NEGATIVE, chain};
+use super::super::table::one_line;
 use super::super::terminal::{Color, Terminal};
 
 /// Options of `audit verify`.
@@ -81,7 +82,7 @@ pub(crate) fn verify(terminal: &Terminal, folder: &Path, args: &VerifyArgs) -> R
         document["holds"] = json!(report.holds());
         terminal.json_line(&document)?;
     } else {
-        terminal.data(text_of(terminal, &report).as_bytes())?;
+        terminal.text(&text_of(terminal, &report))?;
     }
     Ok(if report.holds() { 0 } else { NEGATIVE })
 }
@@ -139,7 +140,9 @@ fn text_of(terminal: &Terminal, report: &Report) -> String {
             .map(|seq| format!("record {seq}: "))
             .unwrap_or_default();
         let weight = terminal.paint(color, weight);
-        text.push_str(&format!("{weight}: {place}{seq}{}\n", finding.message));
+        // The log may be anybody's.
+        let said = one_line(&format!("{place}{seq}{}", finding.message));
+        text.push_str(&format!("{weight}: {said}\n"));
     }
     let judged = if report.holds() {
         terminal.paint(Color::Green, "the log holds")

@@ -38,7 +38,7 @@ pub(super) fn lint(context: &Context, files: &[PathBuf]) -> Result<u8, Failure> 
         terminal.json_line(&json!(reports))?;
     } else {
         for report in &reports {
-            terminal.data(text_of(terminal, report).as_bytes())?;
+            terminal.text(&text_of(terminal, report))?;
         }
     }
     Ok(if all_usable { 0 } else { NEGATIVE })

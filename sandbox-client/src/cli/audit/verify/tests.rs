@@ -3,6 +3,7 @@
 use audit::{Chain, Draft, Event, Signer, Source};
 
 use super::*;
+use crate::cli::terminal::Acts;
 
 struct Log {
     folder: tempfile::TempDir,
@@ -58,6 +59,7 @@ fn an_intact_log_holds_and_its_tail_is_unproven() {
         moving: false,
         color: false,
         width: None,
+        acts: Acts::default(),
     };
     let text = text_of(&plain, &report);
     assert!(

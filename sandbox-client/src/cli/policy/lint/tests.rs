@@ -1,12 +1,17 @@
 //! Linting without a daemon.
 
 use super::*;
+use crate::cli::terminal::Acts;
 
 const PLAIN: Terminal = Terminal {
     json: false,
     moving: false,
     color: false,
     width: None,
+    acts: Acts {
+        stdout: false,
+        stderr: false,
+    },
 };
 
 fn check_text(text: &str, neighbours: &[(&str, &str)]) -> Report {
