@@ -101,10 +101,20 @@ pub(super) fn become_command(
         return 125;
     }
     let cwd = command.boot.host_path(&spec.cwd);
-    if let Err(errno) = nix::unistd::chdir(cwd.as_str()) {
+    if let Err(errno) = enter_folder(&cwd) {
         return tell_exec(report, errno, &spec.cwd, errno == Errno::ENOENT);
     }
     exec(spec, &command.boot, report)
+}
+
+/// The kernel has no absolute name for a folder outside of the root, as a descriptor could lead to.
+fn enter_folder(folder: &str) -> Result<(), Errno> {
+    nix::unistd::chdir(folder)?;
+    if nix::unistd::getcwd()?.is_absolute() {
+        Ok(())
+    } else {
+        Err(Errno::EXDEV)
+    }
 }
 
 /// Moves every descriptor that is still needed above those that the command is given, so that

@@ -1,6 +1,7 @@
 //! Writing and reading the payload's files, done by children that are the payload's user and sit
 //! in its cgroups: whatever a path leads to, it cannot reach more than the payload itself.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::io::{Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -170,12 +171,7 @@ pub(super) fn collect(
 }
 
 fn read_all(spec: &CollectSpec, pipe: OwnedFd, folder: &str) -> ChildFrame {
-    let mut collector = Collector {
-        pipe: pipe.into(),
-        files: 0,
-        bytes: 0,
-        problems: Vec::new(),
-    };
+    let mut collector = Collector::new(pipe);
     collector.run(spec, folder);
     ChildFrame::Collected {
         files: collector.files,
@@ -210,9 +206,21 @@ struct Collector {
     files: u32,
     bytes: u64,
     problems: Vec<CollectProblem>,
+    /// What was sent or told already: patterns may mean the same file.
+    seen: BTreeSet<PathBuf>,
 }
 
 impl Collector {
+    fn new(pipe: OwnedFd) -> Self {
+        Self {
+            pipe: pipe.into(),
+            files: 0,
+            bytes: 0,
+            problems: Vec::new(),
+            seen: BTreeSet::new(),
+        }
+    }
+
     fn problem(&mut self, path: &str, reason: &str) {
         if self.problems.len() < PROBLEMS_MAX {
             let cut = path.chars().take(128).collect();
@@ -230,11 +238,16 @@ impl Collector {
         };
         for pattern in &spec.patterns {
             if pattern.contains(['*', '?']) {
-                let found = matches_below(&root, pattern);
-                if found.is_empty() {
+                let found = matches_below(&root, pattern, ENTRIES_MAX);
+                if found.cut {
+                    let reason = format!(
+                        "not all of /workspace was looked at: more than {ENTRIES_MAX} entries"
+                    );
+                    self.problem(pattern, &reason);
+                } else if found.paths.is_empty() {
                     self.problem(pattern, "matches no file");
                 }
-                for path in found {
+                for path in found.paths {
                     self.send(&root, &path, spec);
                 }
             } else {
@@ -244,6 +257,9 @@ impl Collector {
     }
 
     fn send(&mut self, root: &OwnedFd, path: &Path, spec: &CollectSpec) {
+        if !self.seen.insert(path.to_owned()) {
+            return;
+        }
         let shown = path.to_string_lossy().into_owned();
         match self.send_one(root, path, spec) {
             Ok(()) => {}
@@ -301,8 +317,16 @@ impl Collector {
     }
 }
 
-/// Relative paths of regular files below `root` that match, in sorted order.
-fn matches_below(root: &OwnedFd, pattern: &str) -> Vec<PathBuf> {
+/// What a pattern matches.
+struct Found {
+    /// Relative paths, sorted.
+    paths: Vec<PathBuf>,
+    /// There were more entries than are looked at.
+    cut: bool,
+}
+
+/// Regular files below `root` that match, among the first `entries_max` entries.
+fn matches_below(root: &OwnedFd, pattern: &str, entries_max: usize) -> Found {
     let parts: Vec<&str> = pattern.split('/').filter(|part| !part.is_empty()).collect();
     let mut found = Vec::new();
     let mut folders = vec![PathBuf::new()];
@@ -324,9 +348,12 @@ fn matches_below(root: &OwnedFd, pattern: &str) -> Vec<PathBuf> {
                 continue;
             }
             seen += 1;
-            if seen > ENTRIES_MAX {
+            if seen > entries_max {
                 found.sort();
-                return found;
+                return Found {
+                    paths: found,
+                    cut: true,
+                };
             }
             let path = folder.join(OsStr::from_bytes(name));
             match entry.file_type() {
@@ -337,7 +364,10 @@ fn matches_below(root: &OwnedFd, pattern: &str) -> Vec<PathBuf> {
         }
     }
     found.sort();
-    found
+    Found {
+        paths: found,
+        cut: false,
+    }
 }
 
 fn path_matches(parts: &[&str], path: &Path) -> bool {
@@ -349,18 +379,32 @@ fn path_matches(parts: &[&str], path: &Path) -> bool {
     parts_match(parts, &names)
 }
 
+/// `**` stands for any number of folders; iterative like [`name_matches`], and for the same reason.
 fn parts_match(parts: &[&str], names: &[&str]) -> bool {
-    match (parts.split_first(), names.split_first()) {
-        (None, None) => true,
-        (Some((&"**", rest)), None) => parts_match(rest, names),
-        (Some((&"**", rest)), Some((_, tail))) => {
-            parts_match(rest, names) || parts_match(parts, tail)
+    let (mut p, mut n, mut star) = (0, 0, None);
+    while let Some(name) = names.get(n) {
+        match parts.get(p) {
+            Some(&"**") => {
+                star = Some((p, n));
+                p += 1;
+            }
+            Some(part) if name_matches(part.as_bytes(), name.as_bytes()) => {
+                p += 1;
+                n += 1;
+            }
+            _ => match star {
+                Some((star_p, star_n)) => {
+                    p = star_p + 1;
+                    n = star_n + 1;
+                    star = Some((star_p, n));
+                }
+                None => return false,
+            },
         }
-        (Some((part, rest)), Some((name, tail))) => {
-            name_matches(part.as_bytes(), name.as_bytes()) && parts_match(rest, tail)
-        }
-        _ => false,
     }
+    parts
+        .get(p..)
+        .is_some_and(|rest| rest.iter().all(|part| *part == "**"))
 }
 
 /// `*` and `?` within one name; iterative, so that no pattern is slow.
@@ -428,9 +472,9 @@ mod tests {
     fn wildcards_are_looked_for_behind_no_link() {
         let top = linked();
         let root = open_folder(top.path().join("inside").to_str().unwrap()).unwrap();
-        let found = matches_below(&root, "**");
+        let found = matches_below(&root, "**", 100).paths;
         assert_eq!(found, vec![std::path::PathBuf::from("folder/a")]);
-        assert!(matches_below(&root, "link/*").is_empty());
+        assert!(matches_below(&root, "link/*", 100).paths.is_empty());
     }
 
     #[test]
@@ -448,5 +492,36 @@ mod tests {
         assert!(parts_match(&["**", "x"], &["x"]));
         assert!(parts_match(&["a", "**"], &["a", "b", "c"]));
         assert!(!parts_match(&["*", "x"], &["a", "b", "x"]));
+        assert!(parts_match(&["**", "a", "**", "b"], &["a", "a", "x", "b"]));
+        assert!(!parts_match(&["**", "a", "**", "b"], &["a", "b", "x"]));
+        assert!(parts_match(&["**", "**"], &["a"]) && parts_match(&["**"], &[]));
+    }
+
+    #[test]
+    fn no_pattern_takes_long() {
+        let parts = [["**", "a*a*a*b"]; 300].concat();
+        let names = vec!["aaaaaaaaaaaaaaaaaaaaaaaa"; 600];
+        assert!(!parts_match(&parts, &names));
+    }
+
+    #[test]
+    fn a_list_that_was_cut_says_so_and_a_file_comes_once() {
+        let top = linked();
+        let root = open_folder(top.path().join("inside").to_str().unwrap()).unwrap();
+        for number in 0..10 {
+            std::fs::write(top.path().join(format!("inside/{number}")), "").unwrap();
+        }
+        assert!(!matches_below(&root, "**", 100).cut);
+        assert!(matches_below(&root, "**", 5).cut);
+        let (ours, theirs) = nix::unistd::pipe().unwrap();
+        let mut collector = super::Collector::new(theirs);
+        let spec = crate::wire::CollectSpec {
+            patterns: vec!["1".into(), "?".into(), "1".into()],
+            bytes_max: 100,
+            files_max: 100,
+        };
+        collector.run(&spec, top.path().join("inside").to_str().unwrap());
+        assert_eq!((collector.files, collector.problems.len()), (10, 0));
+        drop(ours);
     }
 }

@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use landlock::RulesetCreated;
 use nix::errno::Errno;
-use nix::fcntl::{AtFlags, OFlag};
+use nix::fcntl::{AT_FDCWD, AtFlags, OFlag, OpenHow, ResolveFlag, openat2};
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::stat::{FchmodatFlags, Mode as FileMode, fchmodat, mkdirat};
@@ -189,8 +189,13 @@ fn make_file(root: &OwnedFd, path: &str) -> Result<(), StepError> {
 }
 
 fn take_tree(source: &str, devices: bool, executable: bool) -> Result<OwnedFd, StepError> {
-    let tree = mounts::clone_tree(None, &c_path(source)?, true)
-        .map_err(StepError::at(format!("take host tree {source}")))?;
+    // Over no link: the folder may belong to somebody who puts one in its place.
+    let how = OpenHow::new()
+        .flags(OFlag::O_PATH | OFlag::O_CLOEXEC)
+        .resolve(ResolveFlag::RESOLVE_NO_SYMLINKS | ResolveFlag::RESOLVE_NO_MAGICLINKS);
+    let doing = || StepError::at(format!("take host tree {source}"));
+    let place = openat2(AT_FDCWD, source, how).map_err(doing())?;
+    let tree = mounts::clone_tree(Some(place.as_fd()), c"", true).map_err(doing())?;
     let mut set = mounts::ATTR_RDONLY | mounts::ATTR_NOSUID;
     if !devices {
         set |= mounts::ATTR_NODEV;
