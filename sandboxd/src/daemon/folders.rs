@@ -66,6 +66,15 @@ fn failed(act: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Fold
     move |source| FolderError::Io { act, path, source }
 }
 
+/// Makes a folder that nobody else can replace, and looks before anything is made by its path.
+fn make_private(path: &Path) -> Result<(), FolderError> {
+    if let Some(there) = path.ancestors().find(|folder| folder.exists()) {
+        check_private(there)?;
+    }
+    make(path, 0o755)?;
+    check_private(path)
+}
+
 fn make(path: &Path, mode: u32) -> Result<(), FolderError> {
     DirBuilder::new()
         .recursive(true)
@@ -77,14 +86,14 @@ fn make(path: &Path, mode: u32) -> Result<(), FolderError> {
 /// Makes the state folder and locks it; the lock lasts as long as the file, in which stand our
 /// pid and our socket, a line each, for those who want the same state.
 pub(super) fn lock(state_dir: &Path, socket: &Path) -> Result<File, FolderError> {
-    make(state_dir, 0o755)?;
-    check_private(state_dir)?;
+    make_private(state_dir)?;
     let path = state_dir.join("lock");
     let mut file = OpenOptions::new()
         .read(true)
         .write(true)
         .create(true)
         .truncate(false)
+        .custom_flags(nix::libc::O_NOFOLLOW)
         .open(&path)
         .map_err(failed("open", &path))?;
     match file.try_lock() {
@@ -117,8 +126,13 @@ pub(super) fn lock(state_dir: &Path, socket: &Path) -> Result<File, FolderError>
 
 /// Makes the other folders; tells where results go. `owner`: uid and gid of the api.
 pub(super) fn prepare(config: &Config, owner: Option<(u32, u32)>) -> Result<PathBuf, FolderError> {
-    make(&config.runtime_dir, 0o755)?;
-    check_private(&config.runtime_dir)?;
+    make_private(&config.runtime_dir)?;
+    if owner.is_some() {
+        // Root binds there, and sets mode and group by the socket's path.
+        for folder in socket_folders(config) {
+            make_private(folder)?;
+        }
+    }
     let results = config.state_dir.join("results");
     make(&results, 0o700)?;
     std::fs::set_permissions(&results, Permissions::from_mode(0o700))
@@ -129,12 +143,20 @@ pub(super) fn prepare(config: &Config, owner: Option<(u32, u32)>) -> Result<Path
     Ok(results.join("results.redb"))
 }
 
-/// Refuses a folder that another user could replace. Root chooses its folders itself.
+fn socket_folders(config: &Config) -> impl Iterator<Item = &Path> {
+    let metrics = config.metrics.as_ref();
+    let metrics = metrics.and_then(|metrics| metrics.listen.strip_prefix("unix:"));
+    let sockets = [Some(config.socket.as_path()), metrics.map(Path::new)];
+    sockets
+        .into_iter()
+        .flatten()
+        .filter_map(Path::parent)
+        .filter(|folder| !folder.as_os_str().is_empty())
+}
+
+/// Refuses a folder that another user could replace, with a link to a folder of root's for instance.
 fn check_private(folder: &Path) -> Result<(), FolderError> {
     let (own, group) = (nix::unistd::geteuid(), nix::unistd::getegid());
-    if own.is_root() {
-        return Ok(());
-    }
     let map = std::fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
     let root = root_as_seen(&map);
     let whole = std::fs::canonicalize(folder).map_err(failed("resolve", folder))?;
