@@ -3,6 +3,8 @@
 //! The second lock on files (the mount namespace is the first), and on signals and abstract
 //! sockets where the kernel has those scopes.
 
+use std::path::Path;
+
 use landlock::{
     ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, PathFd,
     Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr, Scope,
@@ -69,7 +71,7 @@ pub(crate) fn build(boot: &Boot, level: u32) -> Result<RulesetCreated, StepError
             // Not in this image: nothing to grant. Denial is the default.
             continue;
         };
-        let access = if std::path::Path::new(&path).is_dir() {
+        let access = if Path::new(&path).is_dir() {
             access
         } else {
             access & AccessFs::from_file(abi)
@@ -95,14 +97,18 @@ fn grants(boot: &Boot, abi: ABI) -> Vec<(String, BitFlags<AccessFs>)> {
         // Our own few files, whatever the policy reads: they only say how many CPUs there are.
         grants.push(("/sys".to_owned(), read));
     }
-    for path in &plan.files.read {
-        grants.push((boot.host_path(path), read));
-    }
-    for path in &plan.files.write {
-        grants.push((boot.host_path(path), write));
-    }
-    for path in &plan.files.execute {
-        grants.push((boot.host_path(path), read | AccessFs::Execute));
+    // The host's own /dev has others' terminals and shared memory in it: only the devices below.
+    let shown = |path: &String| {
+        let on_disk = boot.host_path(path);
+        let is_host_dev = boot.workspace.is_some() && Path::new(&on_disk).starts_with("/dev");
+        (!is_host_dev).then_some(on_disk)
+    };
+    for (paths, access) in [
+        (&plan.files.read, read),
+        (&plan.files.write, write),
+        (&plan.files.execute, read | AccessFs::Execute),
+    ] {
+        grants.extend(paths.iter().filter_map(shown).map(|path| (path, access)));
     }
     // Devices can be used, not made, renamed or removed.
     let device = (read | AccessFs::WriteFile | AccessFs::IoctlDev | AccessFs::Truncate) & handled;
