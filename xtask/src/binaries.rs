@@ -172,8 +172,9 @@ fn refuse_interpreter(program: &Path) -> Result<()> {
     }
 }
 
-/// Whether an ELF program has a `PT_INTERP` header, that is, needs a dynamic loader.
-fn asks_for_interpreter(elf: &[u8]) -> Option<bool> {
+/// Whether an ELF program has a `PT_INTERP` header, that is, needs a dynamic loader. `None` when it
+/// is no 64-bit little-endian ELF program.
+pub(crate) fn asks_for_interpreter(elf: &[u8]) -> Option<bool> {
     const INTERPRETER: u32 = 3;
     if elf.get(..6)? != b"\x7fELF\x02\x01" {
         return None;

@@ -9,6 +9,7 @@
 
 mod binaries;
 mod closing;
+mod emulated;
 mod gates;
 mod long;
 mod runs;
@@ -41,6 +42,7 @@ fn dispatch(arguments: &[String]) -> Result<ExitCode> {
         ["demo", rest @ ..] => runs::demo(&root, rest),
         ["test"] => runs::test(&root),
         ["it", rest @ ..] => runs::integration(&root, rest),
+        ["emulated", rest @ ..] => runs::emulated(&root, rest),
         ["check"] => runs::check(&root),
         ["build"] => runs::build(&root, binaries::Profile::Debug),
         ["build", "--release"] => runs::build(&root, binaries::Profile::Release),

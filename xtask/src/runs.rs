@@ -3,14 +3,15 @@
 
 use crate::binaries::{self, Profile};
 use crate::closing::{self, Counts};
+use crate::emulated::{self, Ran};
 use crate::gates::{self, Outcome};
 use crate::setup;
 use crate::shell;
-use crate::skips::{self, Allowed, Skip};
+use crate::skips::{self, Allowed, Place, Skip};
 use crate::tidy;
 use anyhow::{Context, Result};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
@@ -19,6 +20,8 @@ use std::time::{Duration, Instant};
 struct Report {
     rows: Vec<Row>,
     skips: Vec<Skip>,
+    /// Tests that held on the emulated host, whatever became of them on this one.
+    held_there: Vec<String>,
 }
 
 #[derive(Debug)]
@@ -60,7 +63,25 @@ pub(crate) fn test(root: &Path) -> Result<ExitCode> {
     };
     let environment = integration_environment(root, &target, &log)?;
     run_checks(root, &mut report, &environment)?;
-    run_integration(root, &mut report, environment, &[])?;
+    if let Some(folder) = build_programs(root, &mut report)? {
+        run_integration(root, &mut report, environment, (&folder, &[]))?;
+        run_emulated(root, &mut report, (&folder, &[]))?;
+    }
+    report.close(root, &log)
+}
+
+/// The tests that also run on the emulated host, or those of them whose names contain one of
+/// `filters`.
+///
+/// # Errors
+/// When a program that this needs cannot be started.
+pub(crate) fn emulated(root: &Path, filters: &[&str]) -> Result<ExitCode> {
+    let target = binaries::target_folder(root)?;
+    let log = fresh_skip_log(&target)?;
+    let mut report = Report::default();
+    if let Some(folder) = build_programs(root, &mut report)? {
+        run_emulated(root, &mut report, (&folder, filters))?;
+    }
     report.close(root, &log)
 }
 
@@ -73,7 +94,9 @@ pub(crate) fn integration(root: &Path, arguments: &[&str]) -> Result<ExitCode> {
     let log = fresh_skip_log(&target)?;
     let mut report = Report::default();
     let environment = integration_environment(root, &target, &log)?;
-    run_integration(root, &mut report, environment, arguments)?;
+    if let Some(folder) = build_programs(root, &mut report)? {
+        run_integration(root, &mut report, environment, (&folder, arguments))?;
+    }
     report.close(root, &log)
 }
 
@@ -94,13 +117,8 @@ pub(crate) fn integration_environment(
 /// The part of test names for which the programs with a switched off step are built.
 const MUTATION: &str = "mutation";
 
-fn run_integration(
-    root: &Path,
-    report: &mut Report,
-    mut environment: Environment,
-    arguments: &[&str],
-) -> Result<()> {
-    const NAME: &str = "integration tests";
+/// The programs under test, or `None` when that is a failure of the run.
+fn build_programs(root: &Path, report: &mut Report) -> Result<Option<PathBuf>> {
     let mut folder = None;
     report.gate("build", || match binaries::build(root, Profile::Debug) {
         Ok(built) => {
@@ -112,9 +130,45 @@ fn run_integration(
             Ok(Outcome::Broken)
         }
     })?;
-    let Some(folder) = folder else {
-        return report.gate(NAME, || Ok(Outcome::Broken));
-    };
+    Ok(folder)
+}
+
+fn run_emulated(
+    root: &Path,
+    report: &mut Report,
+    (folder, filters): (&Path, &[&str]),
+) -> Result<()> {
+    let mut held = Vec::new();
+    report.row("emulated host", |skips| {
+        match emulated::run(root, folder, filters) {
+            Ok(Ran::Counted {
+                counts,
+                held: there,
+            }) => {
+                held = there;
+                Ok(counts)
+            }
+            Ok(Ran::Skipped(skip)) => {
+                skips.push(skip);
+                Ok(Counts::default())
+            }
+            Err(error) => {
+                eprintln!("xtask: {error:#}");
+                Ok(judged(None, false))
+            }
+        }
+    })?;
+    report.held_there = held;
+    Ok(())
+}
+
+fn run_integration(
+    root: &Path,
+    report: &mut Report,
+    mut environment: Environment,
+    (folder, arguments): (&Path, &[&str]),
+) -> Result<()> {
+    const NAME: &str = "integration tests";
     environment.push((binaries::FOLDER_VARIABLE, folder.into()));
     if arguments.is_empty() || arguments.contains(&MUTATION) {
         report.gate("mutation build", || match binaries::mutation::build(root) {
@@ -239,7 +293,7 @@ fn judged(counts: Option<Counts>, succeeded: bool) -> Counts {
     counts
 }
 
-pub(crate) fn fresh_skip_log(target: &Path) -> Result<std::path::PathBuf> {
+pub(crate) fn fresh_skip_log(target: &Path) -> Result<PathBuf> {
     let folder = target.join("rollcage");
     fs::create_dir_all(&folder).with_context(|| format!("create {}", folder.display()))?;
     let log = folder.join("skips.log");
@@ -296,19 +350,23 @@ impl Report {
 
     /// Prints the report. The run failed when a row did, or a skip that nobody allowed happened.
     fn close(mut self, root: &Path, log: &Path) -> Result<ExitCode> {
-        let told = skips::read_log(log)?;
+        let mut told = skips::read_log(log)?;
         let allowed = Allowed::read(&root.join("tests/allowed-skips.toml"))?;
-        let is_root = setup::is_root()?;
+        let place = Place {
+            is_root: setup::is_root()?,
+            is_ci: std::env::var_os("CI").is_some(),
+        };
         println!();
         for Row { name, counts, took } in &self.rows {
             println!("{name:20} {counts} in {} s", took.as_secs());
         }
         let mut total = total(&self.rows, &told);
+        told.retain(|skip| !held(&self.held_there, &skip.name));
         self.skips.extend(told);
         for skip in &self.skips {
             let Skip { name, reason } = skip;
             total.skipped += 1;
-            if allowed.permits(skip, is_root) {
+            if allowed.permits(skip, place) {
                 println!("SKIP {name}: {reason}");
             } else {
                 println!(
@@ -324,6 +382,14 @@ impl Report {
             ExitCode::FAILURE
         })
     }
+}
+
+/// Whether a test of this name, with or without its module, is among `names`.
+fn held(names: &[String], test: &str) -> bool {
+    names.iter().any(|name| {
+        name.strip_suffix(test)
+            .is_some_and(|before| before.is_empty() || before.ends_with("::"))
+    })
 }
 
 /// The sum of all rows, less the tests that a runner took for passed while they told of a skip.

@@ -16,7 +16,7 @@ struct Need {
 }
 
 /// Absolute paths on purpose: sandboxes see the host's `/usr`, not the caller's `PATH`.
-const NEEDS: [Need; 7] = [
+const NEEDS: [Need; 11] = [
     Need {
         file: "/usr/bin/python3",
         package: "python3",
@@ -41,6 +41,26 @@ const NEEDS: [Need; 7] = [
         file: "/usr/include/stdio.h",
         package: "libc6-dev",
         needed_by: "programs in C",
+    },
+    Need {
+        file: "/usr/bin/qemu-system-x86_64",
+        package: "qemu-system-x86",
+        needed_by: "the emulated host",
+    },
+    Need {
+        file: "/usr/bin/busybox",
+        package: "busybox-static",
+        needed_by: "the emulated host",
+    },
+    Need {
+        file: "/usr/sbin/mke2fs",
+        package: "e2fsprogs",
+        needed_by: "the emulated host",
+    },
+    Need {
+        file: "/usr/bin/strip",
+        package: "binutils",
+        needed_by: "the emulated host",
     },
     Need {
         file: "/usr/bin/bwrap",

@@ -36,6 +36,17 @@ enum When {
     Always,
     /// Only for a user who is not root.
     NotRoot,
+    /// Anywhere but where `CI` is set: there what is missing is to be seen.
+    OutsideCi,
+}
+
+/// Where a run happens, as far as that decides on skips.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// Whether the user is root.
+    pub(crate) is_root: bool,
+    /// Whether this is the project's continuous integration.
+    pub(crate) is_ci: bool,
 }
 
 #[derive(Debug, Deserialize)]
@@ -82,14 +93,19 @@ impl Allowed {
         Ok(allowed)
     }
 
-    /// Whether `skip` may happen for a user who is root or not.
-    pub(crate) fn permits(&self, skip: &Skip, is_root: bool) -> bool {
+    /// Whether `skip` may happen there.
+    pub(crate) fn permits(&self, skip: &Skip, place: Place) -> bool {
         self.skip.iter().any(|entry| {
             let named = match entry.name.strip_suffix('*') {
                 Some(start) => skip.name.starts_with(start),
                 None => skip.name == entry.name,
             };
-            named && (entry.when == When::Always || !is_root)
+            named
+                && match entry.when {
+                    When::Always => true,
+                    When::NotRoot => !place.is_root,
+                    When::OutsideCi => !place.is_ci,
+                }
         })
     }
 }

@@ -8,7 +8,7 @@ use std::io;
 use std::time::Duration;
 
 use confine::report::StepReport;
-use confine::wire::{CommandToken, FromInit, Polled, PolledLimit};
+use confine::wire::{CollectProblem, CommandToken, FromInit, Polled, PolledLimit};
 use verdict::ending::{Kill, KillCause, ProgramEnd, SandboxFault};
 
 use super::facts::{Facts, bounded};
@@ -136,7 +136,17 @@ impl Watch {
     }
 
     /// What is known, at the end.
-    pub(crate) fn into_facts(self) -> Facts {
+    pub(crate) fn into_facts(mut self) -> Facts {
+        if self.collecting_until.is_some() {
+            // The files' pipe just ends then, as it does when all is well.
+            self.facts.problems.push(CollectProblem {
+                path: String::new(),
+                reason: format!(
+                    "collecting did not end within {} s; there may be more files",
+                    COLLECT_MAX.as_secs()
+                ),
+            });
+        }
         self.facts
     }
 

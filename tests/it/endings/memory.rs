@@ -7,6 +7,8 @@ use verdict::{Ending, ending::MemorySource};
 use crate::world::{World, limited, python};
 
 const MEMORY: u64 = 64 << 20;
+/// Control groups v2 let a few pages in over the limit before they kill, and say so.
+const OVER: u64 = 256 << 10;
 
 /// A child is killed at the limit; the parent does not care.
 const SHAMELESS: &str = r#"
@@ -75,7 +77,8 @@ fn the_program_itself_killed_at_the_memory_limit_ends_as_memory_up() {
                 peak_bytes,
                 source: MemorySource::Cgroup,
             } => {
-                assert!((MEMORY / 2..=MEMORY).contains(&peak_bytes), "{peak_bytes}");
+                let plausible = MEMORY / 2..=MEMORY + OVER;
+                assert!(plausible.contains(&peak_bytes), "{peak_bytes}");
             }
             ref other => panic!("{hoard}: {other:?}"),
         }

@@ -1,6 +1,6 @@
 //! How rows and skips add up.
 
-use super::{Row, judged, total};
+use super::{Row, held, judged, total};
 use crate::closing::Counts;
 use crate::skips::Skip;
 use std::time::Duration;
@@ -51,4 +51,11 @@ fn a_runner_that_died_is_a_failure() {
         .failed,
         0
     );
+}
+
+#[test]
+fn a_test_that_held_on_the_other_host_is_no_skip() {
+    let names = ["module::one".to_owned(), "two".to_owned()];
+    assert!(held(&names, "one") && held(&names, "module::one") && held(&names, "two"));
+    assert!(!held(&names, "ne") && !held(&names, "three") && !held(&names, "one/part"));
 }

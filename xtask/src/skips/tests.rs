@@ -1,12 +1,16 @@
 //! The skip log and the list of allowed skips, on small texts.
 
-use super::{Allowed, Skip, parse_log};
+use super::{Allowed, Place, Skip, parse_log};
 
 fn skip(name: &str) -> Skip {
     Skip {
         name: name.to_owned(),
         reason: "why".to_owned(),
     }
+}
+
+fn place(is_root: bool, is_ci: bool) -> Place {
+    Place { is_root, is_ci }
 }
 
 #[test]
@@ -27,13 +31,16 @@ fn a_line_without_reason_is_refused() {
 #[test]
 fn only_listed_names_are_permitted() {
     let list = "[[skip]]\nname = \"peer_*\"\nreason = \"peers are optional\"\n\n\
-                [[skip]]\nname = \"mounts\"\nreason = \"needs root\"\nwhen = \"not_root\"\n";
+                [[skip]]\nname = \"mounts\"\nreason = \"needs root\"\nwhen = \"not_root\"\n\
+                [[skip]]\nname = \"emulator\"\nreason = \"no network\"\nwhen = \"outside_ci\"\n";
     let allowed = Allowed::parse(list).expect("a good list");
-    assert!(allowed.permits(&skip("peer_runc"), true));
-    assert!(!allowed.permits(&skip("speed"), true));
-    assert!(allowed.permits(&skip("mounts"), false));
-    assert!(!allowed.permits(&skip("mounts"), true));
-    assert!(!allowed.permits(&skip("mounts/part"), false));
+    assert!(allowed.permits(&skip("peer_runc"), place(true, false)));
+    assert!(!allowed.permits(&skip("speed"), place(true, false)));
+    assert!(allowed.permits(&skip("mounts"), place(false, false)));
+    assert!(!allowed.permits(&skip("mounts"), place(true, false)));
+    assert!(!allowed.permits(&skip("mounts/part"), place(false, false)));
+    assert!(allowed.permits(&skip("emulator"), place(true, false)));
+    assert!(!allowed.permits(&skip("emulator"), place(true, true)));
 }
 
 #[test]
@@ -46,5 +53,5 @@ fn entries_need_a_reason_and_known_fields() {
 #[test]
 fn an_empty_list_permits_nothing() {
     let allowed = Allowed::parse("").expect("an empty list");
-    assert!(!allowed.permits(&skip("anything"), true));
+    assert!(!allowed.permits(&skip("anything"), place(true, false)));
 }

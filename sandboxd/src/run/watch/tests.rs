@@ -249,6 +249,18 @@ fn collecting_comes_between_the_end_and_the_finish() {
 }
 
 #[test]
+fn collecting_that_does_not_end_is_told() {
+    let mut watch = Watch::new(LIMITS, true);
+    watch.on(spawned(), ms(100));
+    watch.on(exited(0), ms(200));
+    assert_eq!(watch.take_order(), Some(Order::Collect));
+    watch.on(Input::Time, ms(200) + COLLECT_MAX);
+    let facts = watch.into_facts();
+    assert_eq!(facts.program, Some(ProgramEnd::Exited { code: 0 }));
+    assert!(facts.problems[0].reason.contains("did not end"));
+}
+
+#[test]
 fn what_init_says_is_bounded() {
     let mut watch = running();
     let steps = vec![
