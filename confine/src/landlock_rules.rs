@@ -65,7 +65,11 @@ pub(crate) fn build(boot: &Boot, level: u32) -> Result<RulesetCreated, StepError
             .scope(Scope::from_all(abi))
             .map_err(failed("scope signals and abstract sockets"))?;
     }
-    let mut created = ruleset.create().map_err(failed("create the ruleset"))?;
+    let mut created = ruleset
+        .create()
+        .map_err(failed("create the ruleset"))?
+        // A step of its own. Without it the kernel refuses these rules, and nothing starts.
+        .no_new_privs(false);
     for (path, access) in grants(boot, abi) {
         let Ok(fd) = PathFd::new(&path) else {
             // Not in this image: nothing to grant. Denial is the default.

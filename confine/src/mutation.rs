@@ -41,6 +41,36 @@ pub const LAUNCHER_LOCKS: &[(&str, &str)] = &[
     ("ceilings", "no plan is checked"),
 ];
 
+/// Steps that are not merely left out, each with what is done instead.
+pub const WEAKER_STEPS: &[(&str, &str)] = &[
+    ("maps", "rootless: no id is mapped"),
+    (
+        "private_mounts",
+        "mounts of the forker still come in; there they are shared",
+    ),
+    ("root_tree", "the host's trees can be written"),
+    ("workspace", "without a limit that anybody would reach"),
+    ("proc", "all of it, writable, with every process"),
+    ("pivot", "the host's root stays attached, at /run"),
+    (
+        "capabilities",
+        "kept, and inheritable from pid 1 on: all other sets are emptied by the exec",
+    ),
+    (
+        "no_new_privs",
+        "set neither here nor by pid 1, from which it is inherited",
+    ),
+];
+
+/// Every step and lock, in order, with what a build does that leaves it out.
+pub fn all() -> Vec<(&'static str, &'static str)> {
+    let steps = crate::sequence::explain().into_iter().map(|(name, ..)| {
+        let weaker = WEAKER_STEPS.iter().find(|(step, _)| *step == name);
+        (name, weaker.map_or("left out", |(_, what)| *what))
+    });
+    steps.chain(LAUNCHER_LOCKS.iter().copied()).collect()
+}
+
 /// Whether `name` is the step or lock that this program leaves out.
 #[cfg(not(feature = "mutation"))]
 pub const fn is_off(_name: &str) -> bool {
@@ -97,7 +127,9 @@ pub(crate) fn take<C: 'static>(step: &Step<C>, context: &mut C) -> Result<Taken,
         .iter()
         .any(|(name, lock)| *name == step.name && is_off(lock));
     if !is_off(step.name) && !beside {
-        return (step.take)(context);
+        let taken = (step.take)(context)?;
+        weaker::after(step.name)?;
+        return Ok(taken);
     }
     weaker::take(step.name, context)?;
     Ok(Taken::enforced(""))

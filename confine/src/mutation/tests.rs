@@ -1,12 +1,12 @@
-//! A build without the feature has nothing switched off, whatever it is asked.
+//! A build without the feature has nothing switched off, whatever it is asked; and the tables.
 
-use super::{LAUNCHER_LOCKS, NAME_BYTES_MAX, is_off};
+use std::collections::BTreeSet;
+
+use super::{NAME_BYTES_MAX, WEAKER_STEPS, all, is_off};
 
 #[test]
 fn nothing_is_off_in_a_program_as_it_is_built() {
-    let steps = crate::sequence::explain();
-    let steps = steps.iter().map(|(name, ..)| *name);
-    for name in steps.chain(LAUNCHER_LOCKS.iter().map(|(name, _)| *name)) {
+    for (name, _) in all() {
         assert!(!is_off(name), "{name}");
     }
     assert!(!is_off(""));
@@ -14,11 +14,13 @@ fn nothing_is_off_in_a_program_as_it_is_built() {
 
 #[test]
 fn every_name_fits_behind_the_marker_and_is_there_once() {
-    let mut seen = std::collections::BTreeSet::new();
-    let steps = crate::sequence::explain();
-    let steps = steps.iter().map(|(name, ..)| *name);
-    for name in steps.chain(LAUNCHER_LOCKS.iter().map(|(name, _)| *name)) {
+    let mut seen = BTreeSet::new();
+    for (name, what) in all() {
         assert!(name.len() < NAME_BYTES_MAX, "{name}");
         assert!(seen.insert(name), "{name} twice");
+        assert!(!what.is_empty(), "{name}");
+    }
+    for (step, _) in WEAKER_STEPS {
+        assert!(seen.contains(step), "{step} is no step");
     }
 }

@@ -6,7 +6,6 @@ use std::any::Any;
 use nix::mount::{MsFlags, mount};
 use nix::unistd::{chdir, fchdir};
 
-use crate::steps::command::Command;
 use crate::steps::session::{self, Session};
 use crate::steps::{StepError, proc_view};
 use crate::sys::{mount as mounts, process};
@@ -23,10 +22,15 @@ pub(super) fn take(step: &str, context: &mut dyn Any) -> Result<(), StepError> {
             _ => Ok(()),
         };
     }
-    if context.downcast_mut::<Command>().is_some() && step == "capabilities" {
-        // An exec without the bounding set would empty the other sets by itself.
+    Ok(())
+}
+
+/// What is done after a step that is taken, for the sake of a later one that is switched off.
+pub(super) fn after(step: &str) -> Result<(), StepError> {
+    if step == "init_privileges" && super::is_off("capabilities") {
+        // Later the kernel would refuse it: the bounding set is empty by then.
         process::keep_capabilities_inheritable()
-            .map_err(StepError::at("keep capabilities over the exec"))?;
+            .map_err(StepError::at("make capabilities inheritable"))?;
     }
     Ok(())
 }
