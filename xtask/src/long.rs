@@ -1,6 +1,8 @@
 //! Long forms of tests whose short forms run within `test`: fuzzing led by coverage, a soak of many
 //! runs, kills and hardships for many rounds. Each ends in a short table, for a quiet machine.
 
+mod locks;
+
 use crate::binaries::{self, Profile};
 use crate::runs;
 use crate::shell;
@@ -23,6 +25,20 @@ const FUZZ_SECONDS: u64 = 60;
 const SOAK_RUNS: u64 = 10_000;
 /// Rounds of chaos when none are given.
 const CHAOS_ROUNDS: u64 = 500;
+
+/// The long form that the first word names.
+///
+/// # Errors
+/// When another word is wrong, or a program that this needs cannot be started.
+pub(crate) fn run(root: &Path, words: &[&str]) -> Result<ExitCode> {
+    match words {
+        ["fuzz", rest @ ..] => fuzz(root, rest),
+        ["soak", rest @ ..] => soak(root, rest),
+        ["chaos", rest @ ..] => chaos(root, rest),
+        ["locks"] => locks::write(root),
+        other => bail!("unknown words: {}", other.join(" ")),
+    }
+}
 
 /// `[WORD] [--OPTION N]` in any order.
 fn options<'a>(words: &[&'a str], option: &str, default: u64) -> Result<(Option<&'a str>, u64)> {
@@ -59,7 +75,7 @@ pub(crate) struct Fuzzed {
 ///
 /// # Errors
 /// When a program that this needs cannot be built or started, or there is no such target.
-pub(crate) fn fuzz(root: &Path, words: &[&str]) -> Result<ExitCode> {
+fn fuzz(root: &Path, words: &[&str]) -> Result<ExitCode> {
     let (chosen, seconds) = options(words, "--seconds", FUZZ_SECONDS)?;
     let folder = binaries::target_folder(root)?.join("fuzz");
     let programs = build_fuzzers(root, &folder)?;
@@ -178,7 +194,7 @@ fn read_stats(log: &str) -> Fuzzed {
 ///
 /// # Errors
 /// When a program that this needs cannot be built or started.
-pub(crate) fn soak(root: &Path, words: &[&str]) -> Result<ExitCode> {
+fn soak(root: &Path, words: &[&str]) -> Result<ExitCode> {
     let (word, runs) = options(words, "--runs", SOAK_RUNS)?;
     if let Some(word) = word {
         bail!("unknown word `{word}`; there is --runs N");
@@ -190,7 +206,7 @@ pub(crate) fn soak(root: &Path, words: &[&str]) -> Result<ExitCode> {
 ///
 /// # Errors
 /// When a program that this needs cannot be built or started.
-pub(crate) fn chaos(root: &Path, words: &[&str]) -> Result<ExitCode> {
+fn chaos(root: &Path, words: &[&str]) -> Result<ExitCode> {
     let (word, rounds) = options(words, "--rounds", CHAOS_ROUNDS)?;
     if let Some(word) = word {
         bail!("unknown word `{word}`; there is --rounds N");

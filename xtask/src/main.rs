@@ -46,9 +46,7 @@ fn dispatch(arguments: &[String]) -> Result<ExitCode> {
         ["check"] => runs::check(&root),
         ["build"] => runs::build(&root, binaries::Profile::Debug),
         ["build", "--release"] => runs::build(&root, binaries::Profile::Release),
-        ["fuzz", rest @ ..] => long::fuzz(&root, rest),
-        ["soak", rest @ ..] => long::soak(&root, rest),
-        ["chaos", rest @ ..] => long::chaos(&root, rest),
+        ["fuzz" | "soak" | "chaos" | "locks", ..] => long::run(&root, &words),
         ["tidy"] => tidy::report(&root),
         ["set-up"] => runs::set_up(&root),
         [] | ["help" | "--help" | "-h"] => {
