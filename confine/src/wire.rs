@@ -159,12 +159,27 @@ pub struct KernelCounters {
     pub pids_limit_hits: u64,
     /// Bytes read and written on block devices.
     pub io_bytes: u64,
-    /// Microseconds some task waited for CPU (PSI some).
-    pub pressure_cpu_some_us: u64,
-    /// Microseconds all tasks waited for memory (PSI full).
-    pub pressure_memory_full_us: u64,
-    /// Microseconds all tasks waited for I/O (PSI full).
-    pub pressure_io_full_us: u64,
+    /// Pressure while it was there, where the kernel tells.
+    pub pressure: Option<Stalls>,
+}
+
+/// Pressure stall totals in microseconds: `some` = at least one task waited, `full` = all did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stalls {
+    /// Whether these are the whole host's, not the sandbox's own.
+    pub of_host: bool,
+    /// CPU: some.
+    pub cpu_some_us: u64,
+    /// CPU: full; 0 for the host, where the kernel does not define it.
+    pub cpu_full_us: u64,
+    /// Memory: some.
+    pub memory_some_us: u64,
+    /// Memory: full.
+    pub memory_full_us: u64,
+    /// Block devices: some.
+    pub io_some_us: u64,
+    /// Block devices: full.
+    pub io_full_us: u64,
 }
 
 /// api -> init.

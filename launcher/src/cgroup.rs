@@ -126,6 +126,15 @@ impl SandboxGroups {
         }
     }
 
+    /// Whether the kernel tells this sandbox's own pressure.
+    pub(crate) fn tells_pressure(&self) -> bool {
+        match self {
+            Self::V1(groups) => groups.tells_pressure(),
+            Self::V2(groups) => groups.tells_pressure(),
+            Self::None => false,
+        }
+    }
+
     /// The kernel's figures.
     pub(crate) fn counters(&self) -> KernelCounters {
         match self {
@@ -356,15 +365,6 @@ fn keyed(path: &Path, key: &str) -> u64 {
                 .parse()
                 .ok()
         })
-        .unwrap_or(0)
-}
-
-/// `total=` of the `some` or `full` line of a pressure file, in microseconds.
-fn pressure(path: &Path, line: &str) -> u64 {
-    let text = fs::read_to_string(path).unwrap_or_default();
-    text.lines()
-        .filter(|found| found.starts_with(line))
-        .find_map(|found| found.rsplit_once("total=")?.1.trim().parse().ok())
         .unwrap_or(0)
 }
 

@@ -13,6 +13,7 @@ mod image;
 mod inspect;
 mod instance;
 mod options;
+mod pressure;
 mod remove;
 mod serve;
 

@@ -27,6 +27,7 @@ use crate::forker::{CloneReply, CloneRequest, Forker};
 use crate::image::{self, Image};
 use crate::instance::Instance;
 use crate::options::ServeArgs;
+use crate::pressure;
 use setup::{memory_bytes_total, missing_controls, own_mounts, seal_init, set_cloexec};
 use slot::{Slot, State};
 
@@ -299,6 +300,9 @@ impl Launcher {
         let into = made.init_dir().map_err(fault("cgroups"))?;
         let attach = made.attach_files().map_err(fault("cgroups"))?;
         if let Some(slot) = self.slots.get_mut(&token) {
+            if !made.tells_pressure() {
+                slot.pressure_before = pressure::of_host();
+            }
             slot.groups = made;
         }
         let boot = self.boot(id, plan, uid_base, cpus)?;

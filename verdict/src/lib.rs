@@ -1,6 +1,7 @@
 //! What a run left behind, turned into a result: endings, verdicts, rewards and their evidence.
 //! Pure: it knows no clock, no file, no process. It is told what the kernel and the judge said.
 
+pub mod contention;
 pub mod denial;
 pub mod digest;
 pub mod ending;
@@ -12,13 +13,14 @@ pub mod usage;
 pub mod verdict;
 pub mod verify;
 
+pub use contention::{Contention, contention, cpu_waited_ms};
 pub use denial::{Denial, DenialLayer};
 pub use ending::{Ending, KernelEvidence, decide_ending};
 pub use grade::{ENDED_BY_GRADER, Ended, Output, grade_exit_code, grade_stdout, judge_asserts};
 pub use manifest::{ControlLayer, ControlStatus, ManifestRow};
 pub use plan::{CachePlan, HarnessCache, JudgePlan, plan_asserts, plan_cache};
 pub use untrusted::Untrusted;
-pub use usage::{Pressure, Usage};
+pub use usage::{Pressure, PressureSource, Usage};
 pub use verdict::{
     Diagnostic, Evidence, Isolation, Outcome, Severity, TamperNote, TestResult, TestStatus, Verdict,
 };

@@ -2,10 +2,23 @@
 
 use serde::{Deserialize, Serialize};
 
+/// Whose pressure it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PressureSource {
+    /// The sandbox's own, from its control group.
+    #[default]
+    Sandbox,
+    /// The whole host's while the sandbox was there: all others are in it.
+    Host,
+}
+
 /// Pressure stall totals during the run, in microseconds (`some` = at least one task waited).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Pressure {
+    /// Whose it is.
+    pub source: PressureSource,
     /// Processor: some.
     pub cpu_some_us: u64,
     /// Processor: full.
@@ -32,6 +45,10 @@ pub struct Usage {
     pub cpu_system_ms: u64,
     /// Time the processor quota held it back, in milliseconds.
     pub cpu_throttled_ms: u64,
+    /// Time in which it was ready to run and others kept it from its CPUs, in milliseconds; none where
+    /// this host does not tell. See [`crate::contention::cpu_waited_ms`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu_waited_ms: Option<u64>,
     /// Highest memory of the control group, in bytes.
     pub memory_peak_bytes: u64,
     /// Processes of the sandbox that the kernel killed for lack of memory.

@@ -9,6 +9,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::contention::Contention;
+
 /// The verdict's outcome: a closed set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -165,7 +167,7 @@ pub enum Isolation {
     Shared,
 }
 
-/// Digests of everything that the verdict depends on, in lower-case hexadecimal.
+/// What the verdict depends on: digests in lower-case hexadecimal, and the host's part in a timeout.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Evidence {
@@ -183,6 +185,9 @@ pub struct Evidence {
     pub verifier_sha256: String,
     /// Whether solution and judge shared a process.
     pub isolation: Isolation,
+    /// The host's part in a timeout; only where a time limit ended the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub contention: Option<Contention>,
 }
 
 /// How the task was judged.

@@ -12,8 +12,9 @@ use nix::sys::eventfd::{EfdFlags, EventFd};
 
 use super::{
     CgroupError, MOUNT, ensure, failed, keyed, make, number, open_for_reading, open_for_writing,
-    pids, pressure, quota_us, write,
+    pids, quota_us, write,
 };
+use crate::pressure;
 
 /// Device numbers that a payload may use: null, zero, full, random, urandom, tty, ptmx, pts.
 const DEVICES: [&str; 8] = [
@@ -267,6 +268,11 @@ impl SandboxGroups {
         Ok(())
     }
 
+    /// Whether the kernel tells this sandbox's own pressure.
+    pub(crate) fn tells_pressure(&self) -> bool {
+        self.unified.as_deref().is_some_and(pressure::is_told)
+    }
+
     pub(crate) fn counters(&self) -> KernelCounters {
         let mut counters = KernelCounters::default();
         if let Some(dir) = self.dir("cpuacct") {
@@ -292,11 +298,7 @@ impl SandboxGroups {
             counters.pids_peak = number(&dir.join("pids.peak"));
             counters.pids_limit_hits = keyed(&dir.join("pids.events"), "max");
         }
-        if let Some(dir) = &self.unified {
-            counters.pressure_cpu_some_us = pressure(&dir.join("cpu.pressure"), "some");
-            counters.pressure_memory_full_us = pressure(&dir.join("memory.pressure"), "full");
-            counters.pressure_io_full_us = pressure(&dir.join("io.pressure"), "full");
-        }
+        counters.pressure = self.unified.as_deref().and_then(pressure::of_group);
         counters
     }
 }

@@ -10,9 +10,10 @@ use confine::plan::LimitPlan;
 use confine::wire::{FdKind, KernelCounters};
 
 use super::{
-    CgroupError, MOUNT, ensure, keyed, make, number, open_for_reading, open_for_writing, pressure,
-    quota_us, write,
+    CgroupError, MOUNT, ensure, keyed, make, number, open_for_reading, open_for_writing, quota_us,
+    write,
 };
+use crate::pressure;
 
 const WANTED: [&str; 3] = ["cpu", "memory", "pids"];
 
@@ -210,6 +211,11 @@ impl SandboxGroups {
         write(&self.dir.join("cgroup.kill"), "1")
     }
 
+    /// Whether the kernel tells this sandbox's own pressure.
+    pub(crate) fn tells_pressure(&self) -> bool {
+        pressure::is_told(&self.payload())
+    }
+
     pub(crate) fn counters(&self) -> KernelCounters {
         let payload = self.payload();
         let cpu = payload.join("cpu.stat");
@@ -224,9 +230,7 @@ impl SandboxGroups {
             pids_peak: number(&payload.join("pids.peak")),
             pids_limit_hits: keyed(&payload.join("pids.events"), "max"),
             io_bytes: 0,
-            pressure_cpu_some_us: pressure(&payload.join("cpu.pressure"), "some"),
-            pressure_memory_full_us: pressure(&payload.join("memory.pressure"), "full"),
-            pressure_io_full_us: pressure(&payload.join("io.pressure"), "full"),
+            pressure: pressure::of_group(&payload),
         }
     }
 }

@@ -10,6 +10,7 @@ use confine::wire::{FromLauncher, KernelCounters, SandboxToken};
 use super::slot::State;
 use super::{Launcher, RETRIES_MAX, private_folder};
 use crate::attest::warn;
+use crate::pressure;
 
 impl Launcher {
     /// Removes the groups of dead sandboxes and tells the api; what is busy is tried again.
@@ -27,8 +28,14 @@ impl Launcher {
             // The first reading after death: a second one could find removed files. None before:
             // reading takes the count of out-of-memory events away.
             let groups = &slot.groups;
+            let before = slot.pressure_before;
             let counters = counters
-                .get_or_insert_with(|| Box::new(groups.counters()))
+                .get_or_insert_with(|| {
+                    let mut counters = groups.counters();
+                    let of_host = || pressure::since(&before?);
+                    counters.pressure = counters.pressure.or_else(of_host);
+                    Box::new(counters)
+                })
                 .clone();
             *tries += 1;
             let busy = slot.groups.remove();

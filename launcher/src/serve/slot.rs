@@ -3,7 +3,7 @@
 use std::os::fd::OwnedFd;
 
 use confine::plan::LimitPlan;
-use confine::wire::{Fact, KernelCounters};
+use confine::wire::{Fact, KernelCounters, Stalls};
 
 use crate::cgroup::SandboxGroups;
 use crate::cpus::Lease;
@@ -35,6 +35,8 @@ pub(super) struct Slot {
     pub(super) cpus: Lease,
     /// Sandboxes of one group take turns: they share their CPUs.
     pub(super) group: Option<u64>,
+    /// The host's pressure when it began, where its own is not told.
+    pub(super) pressure_before: Option<Stalls>,
     pub(super) state: State,
     /// A kill came before pid 1 was known.
     pub(super) kill_asked: bool,
@@ -50,6 +52,7 @@ impl Slot {
             groups: SandboxGroups::None,
             cpus: Lease::default(),
             group: None,
+            pressure_before: None,
             state: State::Starting,
             kill_asked: false,
         }

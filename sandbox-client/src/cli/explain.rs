@@ -78,6 +78,17 @@ fn text_of(terminal: &Terminal, result: &pb::RunResult) -> Result<String, Failur
     }
     if let Some(usage) = &result.usage {
         add("used:", &usage_sentence(usage));
+        add("pressure:", &pressure_sentence(usage.pressure.as_ref()));
+    }
+    if let Some(contention) = outcome::contention_of(result) {
+        let calm = match contention.cpu_waited_ms {
+            Some(ms) => format!(
+                "none: others kept it from its CPUs for {} only",
+                show_ms(ms)
+            ),
+            None => "this host does not tell whether it was busy".to_owned(),
+        };
+        add("contention:", &outcome::busy_host(result).unwrap_or(calm));
     }
     for denial in &result.denials {
         add("", outcome::denial_sentence(denial).as_str());
@@ -123,14 +134,41 @@ fn verdict_sentence(verdict: &pb::Verdict) -> String {
 }
 
 fn usage_sentence(usage: &pb::Usage) -> String {
+    let waited = match usage.cpu_waited_ms {
+        Some(ms) => format!(" and for {} by others", show_ms(ms)),
+        None => String::new(),
+    };
     format!(
-        "{} wall, {} CPU, {} memory, {} tasks, {} in the queue, {} µs to start",
+        "{} wall, {} CPU (held back for {} by its rate{waited}), {} memory, {} tasks, {} in the \
+         queue, {} µs to start",
         show_ms(usage.wall_ms),
         show_ms(usage.cpu_user_ms.saturating_add(usage.cpu_system_ms)),
+        show_ms(usage.cpu_throttled_ms),
         show_bytes(usage.memory_peak_bytes),
         usage.pids_peak,
         show_ms(usage.queue_ms),
         usage.start_us
+    )
+}
+
+/// Time in which some, or all, that could run had to wait.
+fn pressure_sentence(pressure: Option<&pb::Pressure>) -> String {
+    let Some(pressure) = pressure else {
+        return "this host does not tell".to_owned();
+    };
+    let whose = match pressure.source() {
+        pb::PressureSource::Host => "of the whole host",
+        _ => "of the sandbox",
+    };
+    let ms = |us: u64| show_ms(us / 1000);
+    format!(
+        "{whose}, some and full: CPU {} and {}, memory {} and {}, block devices {} and {}",
+        ms(pressure.cpu_some_us),
+        ms(pressure.cpu_full_us),
+        ms(pressure.memory_some_us),
+        ms(pressure.memory_full_us),
+        ms(pressure.io_some_us),
+        ms(pressure.io_full_us)
     )
 }
 
@@ -189,6 +227,10 @@ mod tests {
                 reason: Some("too old".into()),
                 ..pb::ManifestRow::default()
             }],
+            usage: Some(pb::Usage {
+                cpu_throttled_ms: 30,
+                ..pb::Usage::default()
+            }),
             audit: Some(pb::AuditReceipt {
                 seq: 7,
                 sha256: "ab".into(),
@@ -202,8 +244,53 @@ mod tests {
             "0 enforced, 1 degraded",
             "seccomp: too old",
             "receipt: 7:ab",
+            "held back for 30 ms by its rate)",
+            "pressure: this host does not tell",
         ] {
             assert!(text.contains(wanted), "{wanted}: {text}");
         }
+    }
+
+    #[test]
+    fn a_busy_host_is_told_and_a_calm_one_is_not_blamed() {
+        let terminal = Terminal {
+            json: false,
+            moving: false,
+            color: false,
+            width: None,
+        };
+        let with = |host_busy, cpu_waited_ms| {
+            let contention = pb::Contention {
+                host_busy,
+                cpu_ms: 900,
+                cpu_share_ms: 4000,
+                cpu_waited_ms,
+                source: Some(pb::PressureSource::Sandbox.into()),
+            };
+            let result = pb::RunResult {
+                ending: Some(pb::Ending {
+                    kind: pb::EndingKind::WallTimeUp.into(),
+                    limit_ms: Some(4000),
+                    used_ms: Some(4001),
+                    throttled_ms: Some(0),
+                    ..pb::Ending::default()
+                }),
+                verdict: Some(pb::Verdict {
+                    outcome: pb::Outcome::Timeout.into(),
+                    evidence: Some(pb::Evidence {
+                        contention: Some(contention),
+                        ..pb::Evidence::default()
+                    }),
+                    ..pb::Verdict::default()
+                }),
+                ..pb::RunResult::default()
+            };
+            text_of(&terminal, &result).unwrap()
+        };
+        let busy = with(true, Some(3000));
+        assert!(busy.contains("contention: the host was busy"), "{busy}");
+        assert!(busy.contains("got no CPU for 3.0 s"), "{busy}");
+        assert!(with(false, Some(2)).contains("contention: none"));
+        assert!(with(false, None).contains("does not tell whether it was busy"));
     }
 }

@@ -49,6 +49,9 @@ pub(crate) fn explain_lines(ending: &Ending, result: &pb::RunResult) -> Vec<Stri
             None => sentence(ending),
         });
     }
+    if let Some(busy) = busy_host(result) {
+        lines.push(busy);
+    }
     let oom_kills = result.usage.as_ref().map_or(0, |usage| usage.oom_kills);
     let is_told = matches!(
         ending,
@@ -191,6 +194,35 @@ fn limit_sentence(ending: &Ending) -> String {
         ),
         other => format!("ended as {}", other.kind()),
     }
+}
+
+/// The host's part in a timeout, where others kept the run from its CPUs.
+pub(crate) fn busy_host(result: &pb::RunResult) -> Option<String> {
+    let contention = contention_of(result)?;
+    let waited_ms = contention.cpu_waited_ms.filter(|_| contention.host_busy)?;
+    let bound = match contention.source() {
+        pb::PressureSource::Host => "up to ",
+        _ => "",
+    };
+    Some(format!(
+        "the host was busy: the program was ready to run and got no CPU for {bound}{}; it used {} of \
+         CPU time where its rate allowed {}, so that this says little about it: run it again, or \
+         allow more wall-clock time and let the CPU time judge",
+        show_ms(waited_ms),
+        show_ms(contention.cpu_ms),
+        show_ms(contention.cpu_share_ms)
+    ))
+}
+
+/// What is known of the host's part in a timeout.
+pub(crate) fn contention_of(result: &pb::RunResult) -> Option<&pb::Contention> {
+    result
+        .verdict
+        .as_ref()?
+        .evidence
+        .as_ref()?
+        .contention
+        .as_ref()
 }
 
 /// The option of `rollcage run` that would have let it go on.

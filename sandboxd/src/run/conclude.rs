@@ -5,13 +5,14 @@
 
 use confine::report::{Layer, Status, StepReport};
 use confine::seccomp::explain_nr;
-use confine::wire::{DeniedCall, DiskUse, KernelCounters};
+use confine::wire::{DeniedCall, DiskUse, KernelCounters, Stalls};
 use policies::{DenyAction, EffectiveLimits};
 use verdict::ending::{
     Counters, DiskAtEnd, KernelEvidence, KillCause, Limits, ProgramEnd, decide_ending,
 };
 use verdict::{
-    ControlLayer, ControlStatus, Denial, DenialLayer, Ending, ManifestRow, Pressure, Usage,
+    ControlLayer, ControlStatus, Denial, DenialLayer, Ending, ManifestRow, Pressure,
+    PressureSource, Usage,
 };
 
 use super::facts::{Denials, Facts};
@@ -135,16 +136,10 @@ fn usage_of(facts: &Facts, queue_ms: u64) -> Usage {
     let counters = counters.unwrap_or_default();
     let disk = facts.disk.unwrap_or_default();
     let ended_at = facts.ended_at.or(facts.over_at);
-    let pressure = Pressure {
-        cpu_some_us: counters.pressure_cpu_some_us,
-        memory_full_us: counters.pressure_memory_full_us,
-        io_full_us: counters.pressure_io_full_us,
-        ..Pressure::default()
-    };
     // The sum is what limits are about: it is rounded once, not each part of it.
     let cpu_ms = (counters.cpu_user_us + counters.cpu_system_us) / 1000;
     let cpu_system_ms = counters.cpu_system_us / 1000;
-    Usage {
+    let usage = Usage {
         wall_ms: ended_at.map_or(0, |ended| facts.ran_ms(ended)),
         // Polled time is not told apart; it counts as user time.
         cpu_user_ms: (cpu_ms - cpu_system_ms).max(facts.polled_cpu_ms),
@@ -158,8 +153,28 @@ fn usage_of(facts: &Facts, queue_ms: u64) -> Usage {
         io_bytes: counters.io_bytes,
         queue_ms,
         start_us: facts.spawn_us,
-        pressure: (pressure != Pressure::default()).then_some(pressure),
+        pressure: counters.pressure.map(pressure_of),
         ..Usage::default()
+    };
+    Usage {
+        cpu_waited_ms: verdict::cpu_waited_ms(&usage),
+        ..usage
+    }
+}
+
+fn pressure_of(stalls: Stalls) -> Pressure {
+    Pressure {
+        source: if stalls.of_host {
+            PressureSource::Host
+        } else {
+            PressureSource::Sandbox
+        },
+        cpu_some_us: stalls.cpu_some_us,
+        cpu_full_us: stalls.cpu_full_us,
+        memory_some_us: stalls.memory_some_us,
+        memory_full_us: stalls.memory_full_us,
+        io_some_us: stalls.io_some_us,
+        io_full_us: stalls.io_full_us,
     }
 }
 

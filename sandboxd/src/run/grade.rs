@@ -8,8 +8,8 @@ use confine::plan::Plan;
 use verdict::digest::{inputs_sha256, tests_sha256, verifier_sha256};
 use verdict::ending::SandboxFault;
 use verdict::{
-    AssertsSpec, Ended, Ending, Evidence, JudgePlan, Outcome, Output, Untrusted, Usage, Verdict,
-    VerifySpec, grade_exit_code, grade_stdout, judge_asserts, plan_asserts,
+    AssertsSpec, Ended, Ending, Evidence, JudgePlan, Outcome, Output, Untrusted, Verdict,
+    VerifySpec, contention, grade_exit_code, grade_stdout, judge_asserts, plan_asserts,
 };
 
 use super::Inner;
@@ -234,13 +234,29 @@ impl Prepared {
             pair.report.bytes.clone()
         };
         let report = Untrusted::new(report);
-        judge_asserts(spec, &self.nonce, &report, ended(&solution), ended(&judge))
+        let mut verdict =
+            judge_asserts(spec, &self.nonce, &report, ended(&solution), ended(&judge));
+        let of = |run: &Concluded, limits: &policies::EffectiveLimits| {
+            contention(&run.ending, &run.usage, limits.cpu_millicores_max)
+        };
+        verdict.evidence.contention =
+            of(&solution, &request.limits).or_else(|| of(&judge, &self.judge_limits));
+        verdict
     }
 }
 
 /// The verdict with its evidence; a kernel kill for lack of memory in the program's own run
 /// excludes a pass, whatever the tests say.
-pub(super) fn complete(mut verdict: Verdict, evidence: Evidence, usage: &Usage) -> Verdict {
+pub(super) fn complete(
+    mut verdict: Verdict,
+    mut evidence: Evidence,
+    request: &Request,
+    concluded: &Concluded,
+) -> Verdict {
+    let usage = &concluded.usage;
+    let of_run = contention(&concluded.ending, usage, request.limits.cpu_millicores_max);
+    // The judge's pair was the last to run, and its end is what was judged.
+    evidence.contention = verdict.evidence.contention.or(of_run);
     if verdict.outcome() == Outcome::Passed && usage.oom_kills > 0 {
         let reason = format!(
             "the kernel killed {} of its processes for lack of memory",

@@ -321,7 +321,12 @@ async fn carry_out(
         // Excluded by the check of the request.
         (None, None) => (conclude(Ran::never()), Verdict::unjudged()),
     };
-    let verdict = grade::complete(verdict, grade::evidence(inner, request), &concluded.usage);
+    let verdict = grade::complete(
+        verdict,
+        grade::evidence(inner, request),
+        request,
+        &concluded,
+    );
     Outcomes {
         ran,
         concluded,

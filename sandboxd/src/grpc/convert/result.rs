@@ -4,7 +4,8 @@ use proto::v1;
 use verdict::ending::MemorySource;
 use verdict::{
     ControlLayer, ControlStatus, Denial, DenialLayer, Diagnostic, Ending, Evidence, Isolation,
-    ManifestRow, Outcome, Pressure, Severity, TestResult, TestStatus, Usage, Verdict,
+    ManifestRow, Outcome, Pressure, PressureSource, Severity, TestResult, TestStatus, Usage,
+    Verdict,
 };
 
 use crate::run::request::{Captured, Event, OutputStream, RunResult};
@@ -305,6 +306,22 @@ fn evidence(evidence: Evidence) -> v1::Evidence {
         tests_sha256: evidence.tests_sha256,
         verifier_sha256: evidence.verifier_sha256,
         isolation: isolation.into(),
+        contention: evidence.contention.map(|contention| v1::Contention {
+            host_busy: contention.host_busy,
+            cpu_ms: contention.cpu_ms,
+            cpu_share_ms: contention.cpu_share_ms,
+            cpu_waited_ms: contention.cpu_waited_ms,
+            source: contention
+                .source
+                .map(|source| pressure_source(source).into()),
+        }),
+    }
+}
+
+fn pressure_source(source: PressureSource) -> v1::PressureSource {
+    match source {
+        PressureSource::Sandbox => v1::PressureSource::Sandbox,
+        PressureSource::Host => v1::PressureSource::Host,
     }
 }
 
@@ -314,6 +331,7 @@ fn usage(usage: &Usage) -> v1::Usage {
         cpu_user_ms: usage.cpu_user_ms,
         cpu_system_ms: usage.cpu_system_ms,
         cpu_throttled_ms: usage.cpu_throttled_ms,
+        cpu_waited_ms: usage.cpu_waited_ms,
         memory_peak_bytes: usage.memory_peak_bytes,
         oom_kills: usage.oom_kills,
         pids_peak: usage.pids_peak,
@@ -327,6 +345,7 @@ fn usage(usage: &Usage) -> v1::Usage {
         start_us: usage.start_us,
         pressure: usage.pressure.map(
             |Pressure {
+                 source,
                  cpu_some_us,
                  cpu_full_us,
                  memory_some_us,
@@ -334,6 +353,7 @@ fn usage(usage: &Usage) -> v1::Usage {
                  io_some_us,
                  io_full_us,
              }| v1::Pressure {
+                source: pressure_source(source).into(),
                 cpu_some_us,
                 cpu_full_us,
                 memory_some_us,

@@ -35,7 +35,11 @@ fn usage_is_in_its_units() {
     let counters = KernelCounters {
         cpu_user_us: 12_999,
         cpu_throttled_us: 3_000,
-        pressure_io_full_us: 4,
+        pressure: Some(Stalls {
+            cpu_full_us: 103_000,
+            io_full_us: 4,
+            ..Stalls::default()
+        }),
         ..KernelCounters::default()
     };
     let ran = ran(counters, ProgramEnd::Exited { code: 0 });
@@ -45,6 +49,8 @@ fn usage_is_in_its_units() {
         (250, 12, 3)
     );
     assert_eq!((usage.queue_ms, usage.pressure.unwrap().io_full_us), (5, 4));
+    // Less what the rate held back.
+    assert_eq!(usage.cpu_waited_ms, Some(100));
 }
 
 #[test]
