@@ -23,6 +23,8 @@ const COVERAGE_FLAGS: [&str; 5] = [
 const FUZZ_SECONDS: u64 = 60;
 /// Runs of a soak when none are given.
 const SOAK_RUNS: u64 = 10_000;
+/// Runs on each host of the verdict-flip test when none are given.
+const FLIP_RUNS: u64 = 200;
 /// Rounds of chaos when none are given.
 const CHAOS_ROUNDS: u64 = 500;
 
@@ -35,6 +37,7 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> Result<ExitCode> {
         ["fuzz", rest @ ..] => fuzz(root, rest),
         ["soak", rest @ ..] => soak(root, rest),
         ["chaos", rest @ ..] => chaos(root, rest),
+        ["flips", rest @ ..] => flips(root, rest),
         ["locks"] => locks::write(root),
         other => bail!("unknown words: {}", other.join(" ")),
     }
@@ -213,6 +216,17 @@ fn chaos(root: &Path, words: &[&str]) -> Result<ExitCode> {
     }
     let filters = ["kill9::", "chaos::", "hardship::"];
     long_test(root, &filters, ("ROLLCAGE_CHAOS_ROUNDS", rounds))
+}
+
+/// One program with a fair time limit, many runs on the host as it is and on a loaded one: how many
+/// verdicts differ.
+fn flips(root: &Path, words: &[&str]) -> Result<ExitCode> {
+    let (word, runs) = options(words, "--runs", FLIP_RUNS)?;
+    if let Some(word) = word {
+        bail!("unknown word `{word}`; there is --runs N");
+    }
+    let filters = ["contention::flips::"];
+    long_test(root, &filters, ("ROLLCAGE_FLIP_RUNS", runs))
 }
 
 /// Integration tests against programs as they are shipped, one after the other, with what they say.

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use super::host_cpus;
 use crate::skips;
 use crate::world::{World, limited};
 
@@ -48,11 +49,6 @@ fn list(cpus: &[u64]) -> String {
         [one, other] => format!("{one},{other}"),
         more => panic!("{more:?}"),
     }
-}
-
-/// CPUs of this host that this process may use.
-fn host_cpus() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// The requests that ask for `cpus` CPUs: what is shown, whether there is a whole `/proc`.
