@@ -2,6 +2,8 @@
 //!
 //! It decides nothing: [`crate::make_plan`] compares its facts with what a policy asks.
 
+pub mod cgroups;
+
 use std::fs;
 use std::path::Path;
 
@@ -106,7 +108,7 @@ fn read(path: impl AsRef<Path>) -> String {
 pub fn inspect() -> HostFacts {
     let root = nix::unistd::geteuid().is_root();
     let landlock_abi = sys::landlock_abi();
-    let cgroups = cgroup_layout(root);
+    let cgroups = cgroups::layout(root);
     let user_namespaces = user_namespaces_possible();
     let actions = read("/proc/sys/kernel/seccomp/actions_avail");
     let seccomp_notify = actions
@@ -176,49 +178,9 @@ fn probe_user_namespace() -> bool {
     }
 }
 
-fn cgroup_layout(root: bool) -> CgroupLayout {
-    let base = Path::new("/sys/fs/cgroup");
-    if base.join("cgroup.controllers").exists() {
-        let own = own_v2_cgroup();
-        let place = if root {
-            base.to_path_buf()
-        } else {
-            base.join(own.trim_start_matches('/'))
-        };
-        let listed = read(place.join("cgroup.controllers"));
-        if !root && nix::unistd::access(&place, nix::unistd::AccessFlags::W_OK).is_err() {
-            return CgroupLayout::None;
-        }
-        return CgroupLayout::V2 {
-            controllers: listed.split_whitespace().map(str::to_owned).collect(),
-        };
-    }
-    if !root {
-        return CgroupLayout::None;
-    }
-    let known = ["memory", "pids", "cpu", "cpuacct", "devices", "blkio"];
-    let controllers: Vec<String> = known
-        .iter()
-        .filter(|name| base.join(name).join("cgroup.procs").exists())
-        .map(|name| (*name).to_owned())
-        .collect();
-    if controllers.is_empty() {
-        return CgroupLayout::None;
-    }
-    CgroupLayout::V1 {
-        controllers,
-        unified: base.join("unified/cgroup.procs").exists(),
-    }
-}
-
-/// Path of our own v2 cgroup below its mount point, `/` at the root.
-pub fn own_v2_cgroup() -> String {
-    read("/proc/self/cgroup")
-        .lines()
-        .find_map(|line| line.strip_prefix("0::"))
-        .unwrap_or("/")
-        .to_owned()
-}
+/// How a user gets a group of its own; root has one wherever the hierarchy is writable.
+const DELEGATE_FIX: &str = "start as root, or on a host with cgroup v2 in a group that is yours: \
+     `systemd-run --user --scope -p Delegate=yes ...`; in a container mount /sys/fs/cgroup writable";
 
 fn features(facts: &HostFacts, root: bool) -> Vec<Feature> {
     let row = |name: &str, present: bool, found: String, why: &str, fix: &str| Feature {
@@ -268,21 +230,21 @@ fn features(facts: &HostFacts, root: bool) -> Vec<Feature> {
             cgroup("memory"),
             facts.cgroups.in_words(),
             "hard memory limit and the true cause of an out-of-memory death",
-            "root, or a user session with Delegate=memory",
+            DELEGATE_FIX,
         ),
         row(
             "cgroup_pids",
             cgroup("pids"),
             String::new(),
             "hard limit on processes and threads",
-            "root, or a user session with Delegate=pids",
+            DELEGATE_FIX,
         ),
         row(
             "cgroup_cpu",
             cgroup("cpu"),
             String::new(),
             "CPU bandwidth and throttling figures",
-            "root, or a user session with Delegate=cpu",
+            DELEGATE_FIX,
         ),
     ]
 }

@@ -13,6 +13,7 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use confine::host::CgroupLayout;
+use confine::host::cgroups::MOUNT;
 use confine::plan::LimitPlan;
 use confine::report::{ControlReport, Layer, Status};
 use confine::wire::{FdKind, KernelCounters};
@@ -24,8 +25,6 @@ const LIMITS: [&str; 4] = [
     "host:cgroup_cpu",
     "host:cgroup_devices",
 ];
-
-const MOUNT: &str = "/sys/fs/cgroup";
 
 /// A cgroup operation that failed, with the file.
 #[derive(Debug, thiserror::Error)]
@@ -210,13 +209,18 @@ fn is_off(controller: &str) -> bool {
     .any(|(name, lock)| *name == controller && confine::mutation::is_off(lock))
 }
 
+/// Gives back the group that we were started in, if we took it apart and nobody else uses it so.
+pub(crate) fn restore_base() -> Result<(), CgroupError> {
+    v2::restore_base()
+}
+
 /// Kills and removes every group with this name in every hierarchy. Returns what is left.
 pub(crate) fn sweep(name: &str) -> Vec<String> {
     let mut tops: Vec<PathBuf> = Vec::new();
     for entry in fs::read_dir(MOUNT).into_iter().flatten().flatten() {
         tops.push(entry.path().join(name));
     }
-    tops.push(v2::base().join(name));
+    tops.extend(v2::base().map(|base| base.join(name)));
     tops.sort();
     tops.dedup();
     tops.retain(|top| top.is_dir());

@@ -94,7 +94,7 @@ impl Instance {
 
     /// Name of our group in every cgroup hierarchy.
     pub(crate) fn cgroup_name(&self) -> String {
-        cgroup_name(self.number)
+        cgroup_name(self.number, &self.lock)
     }
 
     /// Folder of our own.
@@ -118,7 +118,8 @@ impl Instance {
                 return Err(errno).with_context(|| format!("unmount {}", self.dir.display()));
             }
         }
-        bury_dead(self.number, &self.lock)
+        bury_dead(self.number, &self.lock)?;
+        cgroup::restore_base().context("give the control group back that we were started in")
     }
 }
 
@@ -130,8 +131,18 @@ fn make_folder(dir: &Path) -> Result<()> {
         .with_context(|| format!("make the folder {}", dir.display()))
 }
 
-fn cgroup_name(number: u32) -> String {
-    format!("rollcage-{number}")
+/// Numbers of root's launchers are one set; other users have a set in each runtime folder, and may
+/// have several such folders and one control group.
+fn cgroup_name(number: u32, lock: &Path) -> String {
+    if nix::unistd::geteuid().is_root() {
+        return format!("rollcage-{number}");
+    }
+    let folder = lock.parent().unwrap_or(lock).as_os_str().as_bytes();
+    // FNV-1a: the same in every build, and nobody gains by a collision but in his own groups.
+    let name = folder.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    format!("rollcage-{number}-{name:016x}")
 }
 
 fn lock(path: &Path) -> Result<Option<Flock<File>>> {
@@ -153,7 +164,7 @@ fn lock(path: &Path) -> Result<Option<Flock<File>>> {
 /// Kills and removes whatever the last holder of this number left: its cgroups (with all their
 /// processes; mounts and namespaces go with those) and its folder, named in the lock file.
 fn bury_dead(number: u32, lock: &Path) -> Result<()> {
-    let left = cgroup::sweep(&cgroup_name(number));
+    let left = cgroup::sweep(&cgroup_name(number, lock));
     if !left.is_empty() {
         bail!(
             "cannot remove what instance {number} left behind: {}",

@@ -18,6 +18,8 @@ mod contention;
 #[cfg(test)]
 mod data;
 #[cfg(test)]
+mod delegated;
+#[cfg(test)]
 mod endings;
 #[cfg(test)]
 mod escape;
@@ -39,6 +41,8 @@ mod service;
 mod skips;
 #[cfg(test)]
 mod tls;
+#[cfg(test)]
+mod user;
 #[cfg(test)]
 mod wait;
 #[cfg(test)]

@@ -2,104 +2,18 @@
 //! end what goes beyond them, what is softer than for root is told, and nothing is left.
 
 use std::fs;
-use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
-use std::os::unix::process::CommandExt;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::Command;
 use std::time::Duration;
 
-use serde_json::Value;
-
 use crate::skips;
+use crate::user::{User, control};
 use crate::wait;
-use crate::world::{Spoken, rollcage, speak};
 
 /// Users of no account on the host, one for each test.
 const ORDINARY: u32 = 61_101;
 const LOWEST: u32 = 61_102;
-const PROGRAMS: [&str; 5] = [
-    "rollcage",
-    "sandboxd",
-    "sandbox-launcher",
-    "sandbox-init",
-    "sandbox-probe",
-];
 const GONE_MAX: Duration = Duration::from_secs(10);
-
-/// A home with the five programs in it: where they were built may be closed to others.
-struct User {
-    id: u32,
-    home: tempfile::TempDir,
-}
-
-impl User {
-    fn new(id: u32) -> Self {
-        let home = tempfile::tempdir().expect("a home");
-        let open = fs::Permissions::from_mode(0o755);
-        fs::set_permissions(home.path(), open).expect("open the home");
-        for name in ["bin", "run", "work"] {
-            fs::create_dir(home.path().join(name)).expect("a folder");
-            chown(home.path().join(name), Some(id), Some(id)).expect("give it away");
-        }
-        chown(home.path(), Some(id), Some(id)).expect("give the home away");
-        for name in PROGRAMS {
-            let to = home.path().join("bin").join(name);
-            fs::copy(skips::bin_dir().join(name), to).expect("copy a program");
-        }
-        Self { id, home }
-    }
-
-    fn path(&self, name: &str) -> std::path::PathBuf {
-        self.home.path().join(name)
-    }
-
-    fn say(&self, arguments: &[&str]) -> Spoken {
-        self.say_with("no-configuration", arguments)
-    }
-
-    /// With the daemon's configuration in a file of this name in the home.
-    fn say_with(&self, configuration: &str, arguments: &[&str]) -> Spoken {
-        let ours = rollcage(&self.path("work"));
-        let mut command = Command::new(self.path("bin/rollcage"));
-        command.current_dir(ours.get_current_dir().expect("a folder"));
-        command
-            .env_clear()
-            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
-            .env("HOME", self.home.path())
-            .env("XDG_RUNTIME_DIR", self.path("run"))
-            .env("ROLLCAGE_BIN_DIR", self.path("bin"))
-            .uid(self.id)
-            .gid(self.id)
-            .args(arguments);
-        if self.path(configuration).exists() {
-            command.env("ROLLCAGE_CONFIG", self.path(configuration));
-        }
-        speak(&mut command, b"")
-    }
-
-    /// A run whose result is asked for as JSON.
-    fn run(&self, arguments: &[&str]) -> Value {
-        let spoken = self.say(&[&["run", "--json"], arguments].concat());
-        spoken.json()
-    }
-}
-
-/// Status of a control in a result's manifest.
-fn control<'a>(result: &'a Value, name: &str) -> &'a str {
-    let rows = result["manifest"].as_array().expect("a manifest");
-    let row = rows.iter().find(|row| row["name"] == name);
-    let row = row.unwrap_or_else(|| panic!("{name} is not in {result}"));
-    row["status"].as_str().expect("a status")
-}
-
-fn processes_of(user: &User) -> Vec<String> {
-    let entries = fs::read_dir("/proc").expect("/proc").flatten();
-    entries
-        .filter(|entry| entry.metadata().is_ok_and(|data| data.uid() == user.id))
-        .map(|entry| entry.file_name().to_string_lossy().into_owned())
-        .filter(|name| name.bytes().all(|byte| byte.is_ascii_digit()))
-        .collect()
-}
 
 #[test]
 fn a_user_without_root_runs_every_kind_of_program() {
@@ -149,7 +63,7 @@ fn a_user_without_root_runs_every_kind_of_program() {
     let verified = user.say(&["audit", "verify"]);
     assert!(verified.ended(0).stdout().starts_with("the log holds"));
     wait::until_it_holds("its processes are gone", GONE_MAX, || {
-        processes_of(&user).is_empty()
+        user.processes().is_empty()
     });
 }
 
@@ -196,7 +110,7 @@ fn the_lowest_grade_is_told_and_does_the_main_job() {
     let tasks = demo.ended(0).json();
     assert!(tasks["tasks"].as_array().is_some_and(|all| all.len() > 20));
     wait::until_it_holds("its processes are gone", GONE_MAX, || {
-        processes_of(&user).is_empty()
+        user.processes().is_empty()
     });
 }
 

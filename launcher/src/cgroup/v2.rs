@@ -1,17 +1,20 @@
 //! Groups of the one v2 hierarchy: a folder per sandbox with two leaves, `init` and `payload`,
 //! since a group with processes cannot pass controllers on.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-use confine::host::own_v2_cgroup;
+use confine::host::cgroups::{DAEMON_LEAF, v2_base};
 use confine::plan::LimitPlan;
 use confine::wire::{FdKind, KernelCounters};
+use nix::errno::Errno;
+use nix::fcntl::{Flock, FlockArg};
 
 use super::{
-    CgroupError, MOUNT, ensure, keyed, make, number, open_for_reading, open_for_writing, quota_us,
-    write,
+    CgroupError, MOUNT, ensure, failed, keyed, make, number, open_for_reading, open_for_writing,
+    quota_us, write,
 };
 use crate::pressure;
 
@@ -31,38 +34,20 @@ pub(crate) struct SandboxGroups {
     controllers: Vec<String>,
 }
 
-/// Where our group is made: in the cgroup we were started in when that is delegated to us (a
-/// service with `Delegate=yes`, a user session), else at the top.
-pub(crate) fn base() -> PathBuf {
-    let own = own_v2_cgroup();
-    let own = own.trim_start_matches('/');
-    let dir = Path::new(MOUNT).join(own);
-    // A group of ours that we were moved into at an earlier start is not the base.
-    let dir = if dir.ends_with("rollcage-daemon") {
-        dir.parent()
-            .map_or_else(|| PathBuf::from(MOUNT), Path::to_owned)
-    } else {
-        dir
-    };
-    let delegated = fs::metadata(dir.join("cgroup.subtree_control")).is_ok();
-    if delegated && !own.is_empty() && dir.to_string_lossy().contains(".service") {
-        dir
-    } else if nix::unistd::geteuid().is_root() {
-        PathBuf::from(MOUNT)
-    } else {
-        dir
-    }
-}
-
 impl Groups {
     pub(crate) fn create(name: &str, controllers: &[String]) -> Result<Self, CgroupError> {
-        let base = base();
+        let Some(base) = base() else {
+            return Err(failed("use", Path::new(MOUNT))(
+                io::ErrorKind::PermissionDenied.into(),
+            ));
+        };
         let wanted: Vec<String> = WANTED
             .iter()
             .filter(|w| controllers.iter().any(|c| c == *w))
             .map(|w| (*w).into())
             .collect();
-        if base != Path::new(MOUNT) {
+        let _alone = alone(&base)?;
+        if !is_top(&base) {
             vacate(&base)?;
         }
         enable(&base, &wanted)?;
@@ -94,12 +79,79 @@ impl Groups {
     }
 }
 
-/// Moves the daemon's own processes into a leaf, so that the group may pass controllers on.
+/// The group in which ours is made, if there is one.
+pub(crate) fn base() -> Option<PathBuf> {
+    v2_base(nix::unistd::geteuid().is_root())
+}
+
+/// Whether it is the top of the whole hierarchy, which may hold processes beside groups; the root of
+/// a cgroup namespace only looks like it.
+fn is_top(dir: &Path) -> bool {
+    !dir.join("cgroup.type").exists()
+}
+
+/// Keeps other launchers of the same base from taking it apart or together meanwhile.
+fn alone(base: &Path) -> Result<Flock<File>, CgroupError> {
+    let dir = File::open(base).map_err(failed("open", base))?;
+    Flock::lock(dir, FlockArg::LockExclusive)
+        .map_err(|(_dir, errno)| failed("lock", base)(errno.into()))
+}
+
+/// How often the group is looked at for processes that started meanwhile.
+const VACATE_ROUNDS: usize = 100;
+
+/// Moves all processes of the base, the daemon's and what else the user started in it, into a leaf,
+/// so that the base may pass controllers on.
 fn vacate(base: &Path) -> Result<(), CgroupError> {
-    let leaf = base.join("rollcage-daemon");
+    let leaf = base.join(DAEMON_LEAF);
     ensure(&leaf)?;
-    for pid in super::pids(base) {
-        write(&leaf.join("cgroup.procs"), &pid.to_string())?;
+    for _round in 0..VACATE_ROUNDS {
+        let pids = super::pids(base);
+        if pids.is_empty() {
+            break;
+        }
+        move_all(&pids, &leaf)?;
+    }
+    Ok(())
+}
+
+fn move_all(pids: &[i32], to: &Path) -> Result<(), CgroupError> {
+    // 0 is a process that our pid namespace does not show; nobody here can move it.
+    for pid in pids.iter().filter(|pid| **pid != 0) {
+        match write(&to.join("cgroup.procs"), &pid.to_string()) {
+            // It ended meanwhile.
+            Err(error) if error.source.raw_os_error() == Some(Errno::ESRCH as i32) => {}
+            moved => moved?,
+        }
+    }
+    Ok(())
+}
+
+/// Undoes [`vacate`] once no launcher has a group in the base any more: the controllers go, the
+/// processes come back, the leaf goes.
+pub(crate) fn restore_base() -> Result<(), CgroupError> {
+    let Some(base) = base().filter(|base| base.join(DAEMON_LEAF).is_dir()) else {
+        return Ok(());
+    };
+    let _alone = alone(&base)?;
+    let entries = fs::read_dir(&base).map_err(failed("list", &base))?;
+    let others = entries.flatten().any(|entry| {
+        entry.file_type().is_ok_and(|kind| kind.is_dir()) && entry.file_name() != DAEMON_LEAF
+    });
+    if others {
+        return Ok(());
+    }
+    let control = base.join("cgroup.subtree_control");
+    let on = fs::read_to_string(&control).map_err(failed("read", &control))?;
+    for controller in on.split_whitespace() {
+        write(&control, &format!("-{controller}"))?;
+    }
+    let leaf = base.join(DAEMON_LEAF);
+    for _round in 0..VACATE_ROUNDS {
+        move_all(&super::pids(&leaf), &base)?;
+        if super::removed(&leaf) {
+            break;
+        }
     }
     Ok(())
 }
