@@ -258,6 +258,7 @@ mod tests {
             moving: false,
             color: false,
             width: None,
+            acts: Default::default(),
         };
         let with = |host_busy, cpu_waited_ms| {
             let contention = pb::Contention {
