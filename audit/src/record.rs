@@ -31,6 +31,8 @@ pub enum Event {
     DaemonStopped,
     /// The policy catalog was read again.
     PolicyReloaded,
+    /// The probe battery was run, or an outcome of it from before was taken; `data` has both.
+    SelfTested,
     /// A run passed policy, quota and admission.
     RunAdmitted,
     /// A run was refused; `data` has the reason.
@@ -69,7 +71,7 @@ pub enum Source {
 
 impl Event {
     /// Every event, in the order of the enum.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::SegmentOpened,
         Self::Checkpoint,
         Self::Recovered,
@@ -78,6 +80,7 @@ impl Event {
         Self::DaemonStarted,
         Self::DaemonStopped,
         Self::PolicyReloaded,
+        Self::SelfTested,
         Self::RunAdmitted,
         Self::RunRefused,
         Self::SandboxRequested,
@@ -105,6 +108,7 @@ impl Event {
             Self::DaemonStarted
             | Self::DaemonStopped
             | Self::PolicyReloaded
+            | Self::SelfTested
             | Self::RunAdmitted
             | Self::RunRefused
             | Self::SandboxRequested

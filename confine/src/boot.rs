@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::plan::Plan;
+use crate::plan::{PROBE_PATH, Plan};
 use crate::seccomp::{FilterSpec, program::SockFilter};
 
 /// Descriptor of the init channel to the api in `sandbox-init`.
@@ -80,6 +80,8 @@ pub struct Boot {
     pub uid_base: u32,
     /// Landlock mode: the host folder that stands for `/workspace`, with `tmp` beside it.
     pub workspace: Option<String>,
+    /// Host path of the probe program, where the plan asks for it.
+    pub probe: Option<String>,
     /// Landlock mode: processes this user may have, those outside the sandbox included.
     pub user_processes_max: Option<u64>,
     /// First id of the caller when rootless, mapped to 0 inside.
@@ -89,12 +91,17 @@ pub struct Boot {
 }
 
 impl Boot {
-    /// The path that a path inside the sandbox has on disk: itself, but for `/workspace`, `/tmp`
-    /// and `/dev/shm` in landlock mode.
+    /// The path that a path inside the sandbox has on disk: itself, but for `/workspace`, `/tmp`,
+    /// `/dev/shm` and the probe in landlock mode.
     pub fn host_path(&self, path: &str) -> String {
         let Some(workspace) = &self.workspace else {
             return path.to_owned();
         };
+        if let Some(probe) = &self.probe
+            && path == PROBE_PATH
+        {
+            return probe.clone();
+        }
         let top = workspace.trim_end_matches("/workspace");
         for (name, place) in [
             ("/workspace", workspace.clone()),

@@ -12,7 +12,7 @@ use landlock::{
 use nix::errno::Errno;
 
 use crate::boot::Boot;
-use crate::plan::NetworkPlan;
+use crate::plan::{NetworkPlan, PROBE_PATH};
 use crate::steps::StepError;
 
 /// Devices of the host in landlock mode, which has no folder of its own for them.
@@ -113,6 +113,11 @@ fn grants(boot: &Boot, abi: ABI) -> Vec<(String, BitFlags<AccessFs>)> {
         (&plan.files.execute, read | AccessFs::Execute),
     ] {
         grants.extend(paths.iter().filter_map(shown).map(|path| (path, access)));
+    }
+    // The one file, never its folder: in landlock mode that is the host's folder of programs.
+    if boot.probe.is_some() {
+        let probe = AccessFs::ReadFile | AccessFs::Execute;
+        grants.push((boot.host_path(PROBE_PATH), probe));
     }
     // Devices can be used, not made, renamed or removed.
     let device = (read | AccessFs::WriteFile | AccessFs::IoctlDev | AccessFs::Truncate) & handled;

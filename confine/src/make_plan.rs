@@ -98,6 +98,7 @@ pub fn make_plan(
             notify: host.seccomp_notify,
         },
         degradable,
+        probe: false,
     })
 }
 

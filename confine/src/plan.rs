@@ -6,6 +6,11 @@
 
 use serde::{Deserialize, Serialize};
 
+/// Folder of the self-test's program inside a sandbox whose plan asks for it.
+pub const PROBE_FOLDER: &str = "/.probe";
+/// That program.
+pub const PROBE_PATH: &str = "/.probe/sandbox-probe";
+
 /// How much of the kernel's confinement this host offers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -111,4 +116,6 @@ pub struct Plan {
     pub syscalls: SyscallPlan,
     /// Controls that may be missing on this host, by name; all others refuse.
     pub degradable: Vec<String>,
+    /// Whether the launcher's own probe program is shown at [`PROBE_PATH`]: for self-tests only.
+    pub probe: bool,
 }

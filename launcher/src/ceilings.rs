@@ -12,6 +12,8 @@ pub(crate) struct Ceilings {
     pub(crate) memory_bytes_max: u64,
     /// Controls that this host really lacks; only these may be named degradable.
     pub(crate) missing: Vec<String>,
+    /// Whether this launcher was given a probe program to show.
+    pub(crate) probe: bool,
 }
 
 /// Why a plan is refused.
@@ -70,6 +72,13 @@ impl Ceilings {
         check_hostname(&plan.hostname)?;
         self.check_numbers(plan)?;
         check_paths(plan)?;
+        if plan.probe && !self.probe {
+            return Err(OverCeiling {
+                field: "probe",
+                value: "true".into(),
+                allowed: "false: this launcher was started without --probe".into(),
+            });
+        }
         if let Some(extra) = plan
             .degradable
             .iter()

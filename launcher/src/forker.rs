@@ -62,7 +62,7 @@ pub(crate) struct Forker {
 
 impl Forker {
     /// Forks one.
-    pub(crate) fn start(init: &OwnedFd, image: &[RootOp], mode: Mode) -> Result<Self> {
+    pub(crate) fn start(init: &OwnedFd, image: &[&RootOp], mode: Mode) -> Result<Self> {
         let (ours, theirs) = packet::pair().context("make a forker socket")?;
         match clone_process(CloneFlags::default(), None).context("fork a forker")? {
             Fork::Child => {
@@ -89,7 +89,7 @@ impl Forker {
 fn prepare(
     socket: &OwnedFd,
     init: &OwnedFd,
-    image: &[RootOp],
+    image: &[&RootOp],
     mode: Mode,
 ) -> Result<(OwnedFd, OwnedFd)> {
     let kept = keep_only(socket, init)?;

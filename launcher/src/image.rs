@@ -1,10 +1,11 @@
 //! The launcher's own catalog of images: `host` and nothing else yet. Its parts are prepared once
 //! per start, in our own folder; a plan can only name it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use confine::boot::RootOp;
+use confine::plan::{PROBE_FOLDER, PROBE_PATH};
 use rootfs::{HostImage, HostImageConfig};
 
 /// The prepared image.
@@ -38,6 +39,44 @@ pub(crate) fn prepare(dir: &Path, extra_read_paths: &[String], root: bool) -> Re
         ops,
         sha256: host.digest().sha256.clone(),
     })
+}
+
+/// The probe program, for sandboxes whose plan asks for it.
+#[derive(Debug)]
+pub(crate) struct Probe {
+    /// Where it lies on the host.
+    pub(crate) path: String,
+    /// Operations that show it, after those of the image.
+    pub(crate) ops: Vec<RootOp>,
+}
+
+/// Looks at the program that the command line names: a plain file, found by its real path.
+pub(crate) fn probe(named: &Path) -> Result<Probe> {
+    let found: PathBuf =
+        std::fs::canonicalize(named).with_context(|| format!("resolve {}", named.display()))?;
+    if !found.is_file() {
+        bail!("{} is no plain file", found.display());
+    }
+    let path = found
+        .to_str()
+        .with_context(|| format!("{} is no UTF-8 path", found.display()))?
+        .to_owned();
+    let ops = vec![
+        RootOp::Dir {
+            path: relative(PROBE_FOLDER),
+            mode: 0o755,
+        },
+        RootOp::File {
+            path: relative(PROBE_PATH),
+        },
+        RootOp::Bind {
+            source: path.clone(),
+            target: relative(PROBE_PATH),
+            devices: false,
+            executable: true,
+        },
+    ];
+    Ok(Probe { path, ops })
 }
 
 fn relative(path: &str) -> String {

@@ -35,6 +35,9 @@ pub(crate) struct ServeArgs {
     /// The static sandbox-init binary.
     #[arg(long)]
     pub(crate) init: PathBuf,
+    /// The static sandbox-probe binary; without it no plan may ask for it.
+    #[arg(long)]
+    pub(crate) probe: Option<PathBuf>,
     /// Host path, beside the standard ones, that the host image shows read-only; repeatable.
     #[arg(long)]
     pub(crate) extra_read_path: Vec<String>,

@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::os::fd::{AsFd, OwnedFd};
 
 use anyhow::{Context, Result, bail};
+use confine::boot::RootOp;
 use confine::host::{self, HostFacts};
 use confine::packet::{self, PacketError};
 use confine::plan::{Mode, Plan};
@@ -24,7 +25,7 @@ use crate::ceilings::{self, Ceilings};
 use crate::cgroup::Groups;
 use crate::cpus::Cpus;
 use crate::forker::{CloneReply, CloneRequest, Forker};
-use crate::image::{self, Image};
+use crate::image::{self, Image, Probe};
 use crate::instance::Instance;
 use crate::options::ServeArgs;
 use crate::pressure;
@@ -45,6 +46,7 @@ struct Launcher {
     groups: Groups,
     cpus: Cpus,
     image: Image,
+    probe: Option<Probe>,
     forkers: Vec<Forker>,
     slots: BTreeMap<SandboxToken, Slot>,
     free_ranges: VecDeque<u16>,
@@ -93,11 +95,17 @@ pub(crate) fn run(args: &ServeArgs) -> Result<()> {
         own_mounts(instance.dir())?;
     }
     let image = image::prepare(instance.dir(), &args.extra_read_path, root)?;
+    let probe = args.probe.as_deref().map(image::probe).transpose()?;
     let groups = Groups::create(&host.cgroups, &instance.cgroup_name()).context("make cgroups")?;
     let init = seal_init(&args.init)?;
+    let shown: Vec<&RootOp> = image
+        .ops
+        .iter()
+        .chain(probe.iter().flat_map(|probe| &probe.ops))
+        .collect();
     let mut forkers = Vec::new();
     for _number in 0..args.forkers.max(1) {
-        forkers.push(Forker::start(&init, &image.ops, host.mode)?);
+        forkers.push(Forker::start(&init, &shown, host.mode)?);
     }
     let mut launcher = Launcher {
         api,
@@ -106,10 +114,12 @@ pub(crate) fn run(args: &ServeArgs) -> Result<()> {
             mode: host.mode,
             memory_bytes_max: memory_bytes_total(),
             missing: missing_controls(&host),
+            probe: probe.is_some(),
         },
         groups,
         cpus: Cpus::inspect(instance.number()),
         image,
+        probe,
         forkers,
         slots: BTreeMap::new(),
         free_ranges: (0..args.sandboxes_max.min(256)).collect(),

@@ -95,6 +95,8 @@ enum Command {
 struct Context {
     connection: ConnectionOptions,
     terminal: Terminal,
+    /// Whether a daemon of our own is to show what is wrong with this host rather than to run.
+    diagnose: bool,
 }
 
 impl Cli {
@@ -125,6 +127,7 @@ pub fn main() -> ExitCode {
         }
     };
     let context = Context {
+        diagnose: matches!(cli.command, Command::Doctor(_)),
         connection: cli.connection,
         terminal: Terminal::of_process(cli.json),
     };

@@ -326,6 +326,17 @@ impl Client {
             .into_inner())
     }
 
+    /// What the self-test of the daemon's host found.
+    ///
+    /// # Errors
+    /// A refusal or a fault.
+    pub async fn self_test(
+        &self,
+        request: pb::SelfTestRequest,
+    ) -> Result<pb::SelfTestReply, ClientError> {
+        Ok(self.node_service().self_test(request).await?.into_inner())
+    }
+
     /// Load and health of the node.
     ///
     /// # Errors

@@ -20,8 +20,10 @@ use crate::client::Client;
 use crate::endpoint::Endpoint;
 use crate::env_vars;
 
-/// A daemon must be ready within this time.
-const READY_DEADLINE: Duration = Duration::from_secs(20);
+/// A daemon must be ready within this time: the first one of a boot tests itself before.
+const READY_DEADLINE: Duration = Duration::from_secs(180);
+/// A start that takes longer is worth a word.
+const SLOW_START: Duration = Duration::from_secs(2);
 /// A daemon whose last run has ended must be gone within this time, then it is killed.
 const END_DEADLINE: Duration = Duration::from_secs(20);
 /// How often one that does not end is asked whether it still serves others.
@@ -110,11 +112,16 @@ pub struct Embedded {
 }
 
 impl Embedded {
-    /// Starts a daemon and waits until it says that it is ready.
+    /// Starts a daemon and waits until it says that it is ready; `slow` is called if that takes
+    /// long. With `diagnose` it serves even where its self-test fails, to show what is wrong.
     ///
     /// # Errors
-    /// If it cannot be found or executed, ends early, or is not ready within 20 s.
-    pub async fn start(state_dir: &Path) -> Result<Self, EmbeddedError> {
+    /// If it cannot be found or executed, ends early, or is not ready within 180 s.
+    pub async fn start(
+        state_dir: &Path,
+        diagnose: bool,
+        slow: impl FnOnce(),
+    ) -> Result<Self, EmbeddedError> {
         let program = find_sandboxd()?;
         let folder = private_folder()?;
         let socket = folder.path().join("s.sock");
@@ -127,6 +134,7 @@ impl Embedded {
             .arg(&socket)
             .arg("--ready-fd")
             .arg(ready_write.as_raw_fd().to_string())
+            .args(diagnose.then_some("--diagnose"))
             .env(env_vars::STATE_DIR, state_dir)
             // The socket of another daemon is not this one's business.
             .env_remove(env_vars::SOCKET)
@@ -157,7 +165,16 @@ impl Embedded {
             socket,
             _folder: folder,
         };
-        match tokio::time::timeout(READY_DEADLINE, read_line(ready_read)).await {
+        let reading = read_line(ready_read);
+        tokio::pin!(reading);
+        let ready = match tokio::time::timeout(SLOW_START, &mut reading).await {
+            Ok(read) => Ok(read),
+            Err(_elapsed) => {
+                slow();
+                tokio::time::timeout(READY_DEADLINE, reading).await
+            }
+        };
+        match ready {
             Ok(Ok(true)) => Ok(daemon),
             Ok(_) => Err(daemon.failed_early().await),
             Err(_elapsed) => {

@@ -57,6 +57,10 @@ struct ServeArgs {
     /// Write the line `ready SOCKET` to this descriptor once the daemon serves.
     #[arg(long, value_name = "N")]
     ready_fd: Option<i32>,
+    /// To show what is wrong with this host: where the self-test fails serve all the same, but
+    /// take no runs.
+    #[arg(long)]
+    diagnose: bool,
 }
 
 #[derive(Debug, Args)]
@@ -111,6 +115,7 @@ fn serve(args: ServeArgs) -> anyhow::Result<()> {
         ServeOptions {
             embedded: args.embedded,
             ready_fd: args.ready_fd,
+            diagnose: args.diagnose,
         },
     )?;
     Ok(())

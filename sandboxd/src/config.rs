@@ -4,6 +4,7 @@
 //! [`Overrides`]; this module reads no environment and opens no file but in [`load`].
 
 mod principal;
+mod self_test;
 #[cfg(test)]
 mod tests;
 
@@ -12,6 +13,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 pub use principal::{Names, PrincipalConfig, Role};
+pub use self_test::SelfTestConfig;
 
 /// Where the configuration is looked for when nothing names another file.
 pub const CONFIG_PATH: &str = "/etc/rollcage/sandboxd.toml";
@@ -103,6 +105,8 @@ struct Document {
     launcher: Option<PathBuf>,
     /// Pid 1 of a sandbox. Default: `sandbox-init` beside this program.
     init: Option<PathBuf>,
+    /// What a self-test runs in sandboxes. Default: `sandbox-probe` beside this program.
+    probe: Option<PathBuf>,
     /// On SIGTERM running programs get this long to end, in milliseconds.
     drain_ms: u64,
     /// Serve also where neither root nor user namespaces are to be had: the lowest grade of
@@ -111,6 +115,7 @@ struct Document {
     runs: RunsConfig,
     results: ResultsConfig,
     host_image: HostImageConfig,
+    self_test: SelfTestConfig,
     metrics: Option<MetricsConfig>,
     tcp: Option<TcpConfig>,
     principal: Vec<PrincipalConfig>,
@@ -133,11 +138,13 @@ impl Default for Document {
             audit_gid: 64_811,
             launcher: None,
             init: None,
+            probe: None,
             drain_ms: 30_000,
             accept_landlock_mode: false,
             runs: RunsConfig::default(),
             results: ResultsConfig::default(),
             host_image: HostImageConfig::default(),
+            self_test: SelfTestConfig::default(),
             metrics: None,
             tcp: None,
             principal: Vec::new(),
@@ -265,6 +272,8 @@ pub struct Config {
     pub launcher: Option<PathBuf>,
     /// Pid 1 of a sandbox; `None`: beside this program.
     pub init: Option<PathBuf>,
+    /// What a self-test runs in sandboxes; `None`: beside this program.
+    pub probe: Option<PathBuf>,
     /// Grace of running programs on SIGTERM, in milliseconds.
     pub drain_ms: u64,
     /// Serve also in the lowest grade of confinement.
@@ -275,6 +284,8 @@ pub struct Config {
     pub results: ResultsConfig,
     /// The host image.
     pub host_image: HostImageConfig,
+    /// The proof that confinement holds.
+    pub self_test: SelfTestConfig,
     /// Where Prometheus scrapes.
     pub metrics: Option<MetricsConfig>,
     /// The API over TCP.
@@ -378,11 +389,13 @@ pub fn parse(
         audit_ids: (document.audit_uid, document.audit_gid),
         launcher: document.launcher,
         init: document.init,
+        probe: document.probe,
         drain_ms: document.drain_ms,
         accept_landlock_mode: document.accept_landlock_mode,
         runs: document.runs,
         results: document.results,
         host_image: document.host_image,
+        self_test: document.self_test,
         metrics: document.metrics,
         tcp: document.tcp,
         principals: document.principal,

@@ -10,6 +10,8 @@ mod listeners;
 mod metrics_listener;
 mod privileges;
 mod processes;
+mod proving;
+mod servers;
 mod serving;
 #[cfg(test)]
 mod tests;
@@ -31,6 +33,9 @@ pub struct ServeOptions {
     pub embedded: bool,
     /// Descriptor that gets one line, `ready SOCKET`, once it serves; closed afterwards.
     pub ready_fd: Option<i32>,
+    /// It is to show what is wrong with this host: where the self-test fails it serves all the
+    /// same, but takes no runs.
+    pub diagnose: bool,
 }
 
 /// Why the daemon does not start, or ended otherwise than asked.
@@ -81,6 +86,7 @@ struct Prepared {
     listeners: listeners::Listeners,
     ready: Option<std::fs::File>,
     results_path: PathBuf,
+    proof_path: Option<PathBuf>,
     /// Held until the end.
     _lock: std::fs::File,
 }
@@ -113,6 +119,7 @@ fn prepare(config: Config, options: ServeOptions) -> Result<Prepared, DaemonErro
     let lock = folders::lock(&config.state_dir, &config.socket).map_err(DaemonError::Folders)?;
     let owner = root.then_some(config.api_ids);
     let results_path = folders::prepare(&config, owner).map_err(DaemonError::Folders)?;
+    let proof_path = folders::prepare_proof(&config, owner);
     let node = config.node.clone().unwrap_or_else(host_name);
     let processes = processes::start(&config, &node, root).map_err(DaemonError::Processes)?;
     let listeners = listeners::bind(&config).map_err(DaemonError::Listen)?;
@@ -129,6 +136,7 @@ fn prepare(config: Config, options: ServeOptions) -> Result<Prepared, DaemonErro
         listeners,
         ready,
         results_path,
+        proof_path,
         _lock: lock,
     })
 }

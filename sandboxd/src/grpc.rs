@@ -10,6 +10,7 @@ pub mod desk;
 pub mod node;
 mod policies;
 mod runs;
+mod self_test;
 pub mod status;
 #[cfg(test)]
 mod tests;
@@ -21,6 +22,7 @@ use tonic_health::server::HealthReporter;
 pub use audit::AuditService;
 pub use policies::PoliciesService;
 pub use runs::RunsService;
+pub use self_test::Prover;
 
 use auth::Gate;
 use node::NodeService;

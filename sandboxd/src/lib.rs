@@ -12,5 +12,6 @@ pub mod metrics;
 pub mod policy_set;
 pub mod run;
 pub mod run_id;
+pub mod self_test;
 pub mod store;
 pub mod telemetry;

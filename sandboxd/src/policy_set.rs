@@ -11,6 +11,8 @@ use std::sync::Arc;
 
 use policies::{Catalog, CatalogError, Policy};
 
+use crate::self_test::Proof;
+
 /// A policy with the digest of its canonical form.
 #[derive(Debug, Clone)]
 pub struct Ready {
@@ -36,6 +38,8 @@ impl Ready {
 pub struct PolicySet {
     catalog: Catalog,
     ready: BTreeMap<String, Ready>,
+    /// What a self-test found, by name.
+    proofs: BTreeMap<String, Proof>,
 }
 
 /// Why there is no set.
@@ -89,13 +93,35 @@ impl PolicySet {
             .iter()
             .map(|(name, entry)| (name.to_owned(), Ready::new(entry.policy.clone())))
             .collect();
-        Self { catalog, ready }
+        Self {
+            catalog,
+            ready,
+            proofs: BTreeMap::new(),
+        }
     }
 
     /// The catalog.
     #[must_use]
     pub fn catalog(&self) -> &Catalog {
         &self.catalog
+    }
+
+    /// What a self-test found about a policy.
+    #[must_use]
+    pub fn proof(&self, name: &str) -> Proof {
+        self.proofs.get(name).cloned().unwrap_or_default()
+    }
+
+    /// Everything that self-tests found, by name.
+    pub fn proofs(&self) -> impl Iterator<Item = (&str, &Proof)> {
+        self.proofs
+            .iter()
+            .map(|(name, proof)| (name.as_str(), proof))
+    }
+
+    /// Puts down what a self-test found.
+    pub fn set_proof(&mut self, name: &str, proof: Proof) {
+        self.proofs.insert(name.to_owned(), proof);
     }
 
     /// A policy by name.

@@ -19,6 +19,7 @@ mod packet;
 mod pair;
 mod plan;
 mod program;
+mod proof;
 pub mod record;
 pub mod request;
 mod sandbox;
@@ -28,7 +29,7 @@ mod watch;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use policies::{EffectiveLimits, Policy};
@@ -39,11 +40,15 @@ use tokio_util::task::TaskTracker;
 use admission::{Admission, AdmissionLimits, Load};
 use cancel::Cancel;
 use launcher_link::LauncherLink;
+pub(crate) use plan::plan_for;
 use record::AuditSink;
 use request::{Event, Request, RunError, RunResult};
 
 /// How long cancelled runs may take to end when the daemon stops.
 const STOP_MAX: Duration = Duration::from_secs(10);
+
+/// Who asks for the runs of a self-test, and their tenant: a name that no configuration can give.
+pub const SELF_TEST_PRINCIPAL: &str = "daemon/self-test";
 
 /// Under what the judge of test code runs: a sandbox like any other, with limits of its own.
 #[derive(Debug, Clone)]
@@ -76,6 +81,8 @@ struct Inner {
     admission: Admission,
     judge: JudgeSandbox,
     unpinned_images: bool,
+    /// Why it takes no runs but those of a self-test.
+    unproven: OnceLock<String>,
     harness: harness_cache::Cell,
     tasks: TaskTracker,
     draining: CancellationToken,
@@ -132,6 +139,7 @@ impl Engine {
             admission: Admission::new(parts.admission),
             judge: parts.judge,
             unpinned_images: parts.unpinned_images,
+            unproven: OnceLock::new(),
             harness: harness_cache::Cell::new(),
             tasks: TaskTracker::new(),
             draining: CancellationToken::new(),
@@ -179,6 +187,11 @@ impl Engine {
             let message = "the run's task failed; see the daemon's log".to_owned();
             Err(RunError::Unavailable { message })
         })
+    }
+
+    /// From now on takes no runs but those of a self-test, for this reason.
+    pub fn refuse_all(&self, trouble: String) {
+        self.inner.unproven.get_or_init(|| trouble);
     }
 
     /// How full it is.

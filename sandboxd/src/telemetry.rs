@@ -45,3 +45,15 @@ pub fn start(filter: &str, json: bool) -> Result<(), TelemetryError> {
         subscriber.try_init().map_err(TelemetryError::Start)
     }
 }
+
+/// An error with its causes, in one line.
+#[must_use]
+pub fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(deeper) = source {
+        text = format!("{text}: {deeper}");
+        source = deeper.source();
+    }
+    text
+}

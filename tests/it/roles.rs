@@ -13,7 +13,7 @@ use caller::{ALL_CALLS, Answers, GROUP, as_caller, call_as};
 
 /// Which roles may call which rpc; `admin` may call everything.
 #[rustfmt::skip]
-const MATRIX: [(&str, &[&str]); 19] = [
+const MATRIX: [(&str, &[&str]); 20] = [
     ("Runs/Run", &["run"]),
     ("Runs/RunBatch", &["run"]),
     ("Runs/Stream", &["run"]),
@@ -33,6 +33,7 @@ const MATRIX: [(&str, &[&str]); 19] = [
     ("Audit/Checkpoint", &["audit"]),
     ("Node/Capabilities", &["run", "operate", "audit"]),
     ("Node/Status", &["run", "operate"]),
+    ("Node/SelfTest", &["run", "operate", "audit"]),
 ];
 
 /// Users of no account on the host, with one role each, all of tenant `alpha`.

@@ -15,7 +15,7 @@ use nix::unistd::{Gid, Uid, fchdir, fchownat, symlinkat};
 
 use super::{StepError, Taken, proc_view};
 use crate::boot::{Boot, FromBoot, RootOp, ToBoot};
-use crate::plan::{Mode, NetworkPlan, ProcView};
+use crate::plan::{Mode, NetworkPlan, PROBE_PATH, ProcView};
 use crate::sys::{self, mount as mounts, process};
 use crate::{landlock_rules as rules, mutation, packet};
 
@@ -434,7 +434,11 @@ pub fn landlock_rules(session: &mut Session) -> Result<Taken, StepError> {
         ));
     }
     session.rules = Some(rules::build(&session.boot, abi)?);
-    Ok(Taken::enforced(format!("ABI {abi}")))
+    let probe = match session.boot.probe {
+        Some(_) => format!(", {PROBE_PATH} may be read and executed"),
+        None => String::new(),
+    };
+    Ok(Taken::enforced(format!("ABI {abi}{probe}")))
 }
 
 /// Keeps only what pid 1 needs to start, signal and reap commands.

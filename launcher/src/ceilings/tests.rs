@@ -9,6 +9,7 @@ fn ceilings() -> Ceilings {
         mode: Mode::Root,
         memory_bytes_max: 1 << 30,
         missing: vec!["cpu".into()],
+        probe: false,
     }
 }
 
@@ -41,6 +42,7 @@ fn plan() -> Plan {
             notify: true,
         },
         degradable: Vec::new(),
+        probe: false,
     }
 }
 

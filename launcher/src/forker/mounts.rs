@@ -16,7 +16,7 @@ use nix::sched::{CloneFlags, unshare};
 const ALWAYS: [&str; 2] = ["/proc", "/dev"];
 
 /// Enters a mount namespace of our own and lets go of everything that `image` has no use for.
-pub(super) fn keep_only(image: &[RootOp]) -> Result<()> {
+pub(super) fn keep_only(image: &[&RootOp]) -> Result<()> {
     let none: Option<&str> = None;
     unshare(CloneFlags::CLONE_NEWNS).context("enter a forker's mount namespace")?;
     let kind = if confine::mutation::is_off("private_mounts") {

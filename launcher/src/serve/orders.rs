@@ -26,13 +26,17 @@ impl Launcher {
             }
             Mode::Root | Mode::Rootless => None,
         };
+        let probe = self.probe.as_ref().filter(|_| plan.probe);
+        let mut root = self.image.ops.clone();
+        root.extend(probe.iter().flat_map(|probe| probe.ops.clone()));
         Ok(Boot {
+            probe: probe.map(|probe| probe.path.clone()),
             user_processes_max: home
                 .is_some()
                 .then(|| private_folder::user_processes().saturating_add(plan.limits.pids_max)),
             workspace: home,
             plan,
-            root: self.image.ops.clone(),
+            root,
             filter,
             filter_spec: spec,
             cpus,

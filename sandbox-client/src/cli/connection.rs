@@ -123,12 +123,12 @@ impl Session {
         {
             return Ok(Self::elsewhere(client));
         }
-        Self::of_state_dir(&options.state_dir()).await
+        Self::of_state_dir(context, &options.state_dir()).await
     }
 
     /// One daemon a state folder: the one that holds it is used, else one is started. Another
     /// command's daemon may be about to come up or to end, which is waited for.
-    async fn of_state_dir(state_dir: &Path) -> Result<Self, Failure> {
+    async fn of_state_dir(context: &Context, state_dir: &Path) -> Result<Self, Failure> {
         let deadline = tokio::time::Instant::now() + LOCK_DEADLINE;
         let mut ticks = tokio::time::interval(LOCK_PERIOD);
         loop {
@@ -140,7 +140,13 @@ impl Session {
             if waits && is_locked(state_dir) {
                 continue;
             }
-            match Embedded::start(state_dir).await {
+            let slow = || {
+                context.terminal.talk(
+                    "testing the confinement of this host, once after each boot and each change of \
+                     programs or policies",
+                );
+            };
+            match Embedded::start(state_dir, context.diagnose, slow).await {
                 Ok(daemon) => return Self::with_own(daemon).await,
                 Err(_another_was_first) if waits && is_locked(state_dir) => {}
                 Err(error) => return Err(Failure::Embedded(error)),

@@ -1,6 +1,8 @@
 //! `rollcage doctor`: what this host can enforce, why it matters, and how to get what is missing.
 //! The daemon looks; this only shows.
 
+mod self_test;
+
 use clap::Args;
 use serde_json::json;
 
@@ -17,11 +19,22 @@ use crate::pb;
 Examples:
   rollcage doctor
   rollcage doctor --json | jq '.features[] | select(.available | not)'
-  rollcage doctor --require root        exit code 1 if this host only gives a lower grade")]
+  rollcage doctor --require root        exit code 1 if this host only gives a lower grade
+  rollcage doctor --self-test           exit code 1 if a probe got through anywhere
+  rollcage doctor --self-test --policy python --fresh")]
 pub(crate) struct DoctorArgs {
     /// Exit with code 1 if the grade of confinement is lower than this.
     #[arg(long, value_name = "GRADE", value_enum)]
     require: Option<Grade>,
+    /// Show what a battery of attempts to get out of a sandbox came to here, under every policy.
+    #[arg(long)]
+    self_test: bool,
+    /// Only this policy; repeatable.
+    #[arg(long, value_name = "NAME", requires = "self_test")]
+    policy: Vec<String>,
+    /// Try again now, whatever was found before.
+    #[arg(long, requires = "self_test")]
+    fresh: bool,
 }
 
 /// Grades of confinement, highest last.
@@ -65,6 +78,9 @@ impl Grade {
 
 /// Does it.
 pub(crate) async fn doctor(context: &Context, args: &DoctorArgs) -> Result<u8, Failure> {
+    if args.self_test {
+        return self_test::self_test(context, &args.policy, args.fresh).await;
+    }
     let (capabilities, policies) = with_daemon(context, async |client| {
         Ok((client.capabilities().await?, client.list_policies().await?))
     })
@@ -77,8 +93,9 @@ pub(crate) async fn doctor(context: &Context, args: &DoctorArgs) -> Result<u8, F
             .map(|policy| {
                 json!({
                     "name": policy.name,
-                    "usable": policy.unenforceable.is_empty(),
+                    "usable": is_usable(policy),
                     "unenforceable": policy.unenforceable,
+                    "self_test_trouble": policy.self_test_trouble,
                 })
             })
             .collect();
@@ -139,9 +156,15 @@ fn show(
         }
     }
     terminal.line("")?;
+    if let Some(test) = &capabilities.self_test {
+        terminal.line(&format!("self-test: {}", self_test::summary(test)))?;
+    }
     for policy in policies {
-        let state = if policy.unenforceable.is_empty() {
+        let state = if is_usable(policy) {
             terminal.paint(Color::Green, "usable")
+        } else if policy.unenforceable.is_empty() {
+            let trouble = one_line(&policy.self_test_trouble);
+            terminal.paint(Color::Red, &format!("refused: {trouble}"))
         } else {
             let fields = policy.unenforceable.join(", ");
             terminal.paint(Color::Red, &format!("refused, because of {fields}"))
@@ -149,6 +172,11 @@ fn show(
         terminal.line(&format!("policy {}: {state}", policy.name))?;
     }
     Ok(())
+}
+
+/// Whether runs under it are not refused for what this host or build lacks.
+fn is_usable(policy: &pb::PolicySummary) -> bool {
+    policy.unenforceable.is_empty() && policy.self_test() != pb::SelfTestState::Wrong
 }
 
 /// Characters of a found value in the table; `--json` has all of them.

@@ -9,6 +9,7 @@ use std::os::unix::fs::{
 use std::path::{Path, PathBuf};
 
 use crate::config::Config;
+use crate::self_test::cache;
 
 /// Why a folder cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -152,6 +153,47 @@ fn socket_folders(config: &Config) -> impl Iterator<Item = &Path> {
         .flatten()
         .filter_map(Path::parent)
         .filter(|folder| !folder.as_os_str().is_empty())
+}
+
+/// What root's daemons of a host share.
+const HOST_FOLDER: &str = "/run/rollcage";
+
+/// Makes the folder that right outcomes of self-tests are kept in; `None` where none can be kept.
+/// Root's is one for the host, wherever a daemon has its folders.
+pub(super) fn prepare_proof(config: &Config, owner: Option<(u32, u32)>) -> Option<PathBuf> {
+    let folder = config.self_test.cache_dir.clone();
+    let folder = folder.unwrap_or_else(|| match owner {
+        Some(_root) => Path::new(HOST_FOLDER).join("proof"),
+        None => config.runtime_dir.join("proof"),
+    });
+    let own = (nix::unistd::geteuid(), nix::unistd::getegid());
+    let owner = owner.unwrap_or((own.0.as_raw(), own.1.as_raw()));
+    let made = match folder.parent() {
+        // The one that holds the numbers of the host's launchers.
+        Some(parent) if parent == Path::new(HOST_FOLDER) => {
+            DirBuilder::new().recursive(true).mode(0o755).create(parent)
+        }
+        _ => Ok(()),
+    };
+    match made.and_then(|()| cache::make_folder(&folder, owner)) {
+        Ok(true) => Some(folder),
+        Ok(false) => {
+            tracing::warn!(
+                folder = %folder.display(),
+                "the folder for outcomes of self-tests is not ours alone (mode 700, the api's user): \
+                 nothing is kept in it; remove it or set self_test.cache_dir"
+            );
+            None
+        }
+        Err(error) => {
+            tracing::warn!(
+                folder = %folder.display(),
+                why = &error as &dyn std::error::Error,
+                "no folder for outcomes of self-tests: each start tests again"
+            );
+            None
+        }
+    }
 }
 
 /// Refuses a folder that another user could replace, with a link to a folder of root's for instance.

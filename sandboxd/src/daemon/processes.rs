@@ -14,6 +14,7 @@ use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, socketpair};
 
 use crate::config::Config;
+use crate::self_test::programs::{self, ProgramsError};
 
 /// Why a process cannot be started.
 #[derive(Debug, thiserror::Error)]
@@ -54,6 +55,8 @@ pub(super) struct Processes {
     pub(super) audit: UnixStream,
     pub(super) launcher: Child,
     pub(super) launcher_link: OwnedFd,
+    /// Digest of the bytes of pid 1, launcher and probe, or why there is none.
+    pub(super) programs_sha256: Result<String, ProgramsError>,
 }
 
 /// Starts both.
@@ -66,6 +69,13 @@ pub(super) fn start(config: &Config, node: &str, root: bool) -> Result<Processes
         "launcher",
     )?;
     let init_path = beside(&own, config.init.as_deref(), "sandbox-init", "init")?;
+    let probe_path = beside(&own, config.probe.as_deref(), "sandbox-probe", "probe");
+    // Without it nothing but the self-test is missing, which says so itself.
+    let probe_path = if config.probe.is_some() {
+        Some(probe_path?)
+    } else {
+        probe_path.ok()
+    };
     let (audit, audit_api) = UnixStream::pair().map_err(ProcessError::Sockets)?;
     let (launcher_audit, audit_launcher) = packet_pair()?;
     let (launcher_link, launcher_api) = packet_pair()?;
@@ -74,13 +84,17 @@ pub(super) fn start(config: &Config, node: &str, root: bool) -> Result<Processes
     let program = Launcher {
         path: launcher_path,
         init: init_path,
+        probe: probe_path,
     };
     let launcher = program.start(config, &launcher_api, &launcher_audit)?;
+    // While the launcher prepares itself.
+    let programs_sha256 = program.digest();
     Ok(Processes {
         audit_writer,
         audit,
         launcher,
         launcher_link,
+        programs_sha256,
     })
 }
 
@@ -150,10 +164,23 @@ fn start_audit_writer(
 struct Launcher {
     path: PathBuf,
     init: PathBuf,
+    probe: Option<PathBuf>,
 }
 
 impl Launcher {
-    fn start(self, config: &Config, api: &OwnedFd, audit: &OwnedFd) -> Result<Child, ProcessError> {
+    /// Digest of what confines. Before privileges are dropped: the folder of the programs may be
+    /// closed to the api's user.
+    fn digest(&self) -> Result<String, ProgramsError> {
+        let probe = self.probe.as_deref().ok_or(ProgramsError::NoProbe)?;
+        programs::digest(&[&self.init, &self.path, probe])
+    }
+
+    fn start(
+        &self,
+        config: &Config,
+        api: &OwnedFd,
+        audit: &OwnedFd,
+    ) -> Result<Child, ProcessError> {
         for fd in [api, audit] {
             fcntl(fd, FcntlArg::F_SETFD(FdFlag::empty()))
                 .map_err(|errno| ProcessError::Sockets(errno.into()))?;
@@ -164,6 +191,9 @@ impl Launcher {
         command.arg("--audit-fd").arg(audit.as_raw_fd().to_string());
         command.arg("--runtime-dir").arg(&config.runtime_dir);
         command.arg("--init").arg(&self.init);
+        if let Some(probe) = &self.probe {
+            command.arg("--probe").arg(probe);
+        }
         for path in &config.host_image.extra_read_paths {
             command.arg("--extra-read-path").arg(path);
         }
@@ -180,7 +210,7 @@ impl Launcher {
             .process_group(0)
             .spawn()
             .map_err(|source| ProcessError::Execute {
-                program: self.path,
+                program: self.path.clone(),
                 source,
             })
     }

@@ -11,17 +11,14 @@ use audit::{Draft, Event, Source};
 use policies::{Catalog, RequestedLimits};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinSet;
-use tokio_stream::StreamExt as _;
-use tokio_stream::wrappers::{TcpListenerStream, UnixListenerStream};
 use tokio_util::sync::CancellationToken;
-use tonic::service::Routes;
-use tonic::transport::Server;
 use tonic_health::ServingStatus;
 use tonic_health::server::HealthReporter;
 
 use super::connections::Connections;
-use super::listeners::Listeners;
-use super::metrics_listener::{self, Scrape};
+use super::metrics_listener::Scrape;
+use super::proving::{Grounds, Proving};
+use super::servers::{self, listener};
 use super::{Prepared, processes::Processes};
 use crate::audit_client::log_reader::LogReader;
 use crate::audit_client::{AuditClient, AuditError};
@@ -31,11 +28,13 @@ use crate::grpc::desk::{Desk, DeskParts};
 use crate::grpc::node::{NodeFacts, NodeService};
 use crate::grpc::{Api, AuditService, PoliciesService, ReflectionError, RunsService};
 use crate::metrics::Metrics;
-use crate::policy_set::{PolicySet, PolicySetError};
+use crate::policy_set::{PolicySet, PolicySetError, Ready};
 use crate::run::admission::AdmissionLimits;
 use crate::run::launcher_link::{LauncherLink, LinkError};
+use crate::run::record::AppendFailed;
 use crate::run::{Engine, EngineParts, JudgeSandbox};
 use crate::store::{Retention, Store, StoreError, unix_ms};
+use crate::telemetry::chain;
 
 /// How long the last results may take to be kept once their runs are over.
 const RESULTS_END_MAX: Duration = Duration::from_secs(5);
@@ -83,6 +82,18 @@ pub enum ServeError {
     /// The transport failed.
     #[error("the transport")]
     Transport(#[source] tonic::transport::Error),
+    /// Confinement does not hold here.
+    #[error(
+        "the self-test of this host failed: {trouble}; nothing is served. `rollcage doctor \
+         --self-test` shows every probe; put the host right, or install the programs anew"
+    )]
+    Unproven {
+        /// What is wrong.
+        trouble: String,
+    },
+    /// The outcome of the self-test is not recorded.
+    #[error("record the self-test")]
+    Unrecorded(#[source] AppendFailed),
     /// A process of this daemon is gone; it cannot go on without.
     #[error("the {process} is gone")]
     Gone {
@@ -100,6 +111,8 @@ enum Stop {
     Unused,
     /// A process of its own is gone.
     Gone(&'static str),
+    /// Confinement does not hold here.
+    Unproven,
 }
 
 /// What serves.
@@ -109,9 +122,16 @@ struct House {
     link: LauncherLink,
     engine: Engine,
     desk: Desk,
-    health: HealthReporter,
+    proving: Proving,
     draining: Arc<AtomicBool>,
 }
+
+/// What tells the servers to end, they themselves, and what says whether they serve.
+type Servers = (
+    CancellationToken,
+    JoinSet<Result<(), ServeError>>,
+    HealthReporter,
+);
 
 /// Serves until told to stop, then ends in order.
 pub(super) async fn serve(prepared: Prepared) -> Result<(), ServeError> {
@@ -124,6 +144,7 @@ pub(super) async fn serve(prepared: Prepared) -> Result<(), ServeError> {
         listeners,
         ready,
         results_path,
+        proof_path,
         _lock,
     } = prepared;
     let Processes {
@@ -131,6 +152,7 @@ pub(super) async fn serve(prepared: Prepared) -> Result<(), ServeError> {
         audit,
         launcher,
         launcher_link,
+        programs_sha256,
     } = processes;
     let audit = AuditClient::connect(audit)
         .await
@@ -138,51 +160,45 @@ pub(super) async fn serve(prepared: Prepared) -> Result<(), ServeError> {
     let link = LauncherLink::connect(launcher_link)
         .await
         .map_err(ServeError::Launcher)?;
-    let engine = engine(&config, link.clone(), audit.clone())?;
+    let judge = judge_policy()?;
+    let parts = (link.clone(), audit.clone(), &judge);
+    let engine = engine(&config, parts)?;
     let metrics = Arc::new(Metrics::new());
     let desk = desk(&config, &engine, &metrics, node, &results_path)?;
-    let draining = Arc::new(AtomicBool::new(false));
-    let in_flight = usize::try_from(config.runs.batch_in_flight_max).unwrap_or(usize::MAX);
-    let api = Api {
-        gate: Gate::new(&config.principals, started_by),
-        runs: RunsService::new(desk.clone(), in_flight),
-        policies: PoliciesService::new(desk.clone()),
-        audit: AuditService::new(audit.clone(), LogReader::new(&config.state_dir)),
-        node: NodeService::new(
-            desk.clone(),
-            Arc::new(facts(&link)),
-            Arc::new(engine.clone()),
-            Arc::clone(&metrics),
-            Arc::clone(&draining),
-        ),
-    };
-    let (routes, health) = api.routes().await.map_err(ServeError::Reflection)?;
-    let scrape = Scrape {
-        metrics,
-        engine: engine.clone(),
-        desk: desk.clone(),
-    };
+    let grounds = Grounds::new(&config, programs_sha256, proof_path);
+    let proving = Proving::new(grounds, &engine, &audit, judge, &desk);
     let house = House {
         config,
         audit,
         link,
         engine,
         desk,
-        health,
-        draining,
+        proving,
+        draining: Arc::new(AtomicBool::new(false)),
     };
-    let signals = Signals::new()?;
+    let api = house.api(started_by, &metrics);
+    let (routes, health) = api.routes().await.map_err(ServeError::Reflection)?;
+    let scrape = Scrape {
+        metrics,
+        engine: house.engine.clone(),
+        desk: house.desk.clone(),
+    };
+    let mut signals = Signals::new()?;
     let first = house.record(started(&house)).await;
     first.map_err(ServeError::Audit)?;
     let stopping = CancellationToken::new();
+    if let Some((stop, told)) = house.prove(&mut signals, options.diagnose).await? {
+        let servers = (stopping, JoinSet::new(), health);
+        let ended = house.end(stop, servers, (launcher, audit_writer));
+        return ended.await.and(told);
+    }
     let connections = Connections::new();
-    let mut servers = start_servers(listeners, routes, scrape, &stopping, &connections)?;
+    let mut servers = servers::start(listeners, routes, scrape, &stopping, &connections)?;
     tell_ready(ready, &house.config)?;
     let unused = connections.unused(options.embedded);
     let stop = house.wait(signals, unused, &mut servers).await?;
-    house
-        .end(stop, stopping, servers, (launcher, audit_writer))
-        .await
+    let servers = (stopping, servers, health);
+    house.end(stop, servers, (launcher, audit_writer)).await
 }
 
 fn facts(link: &LauncherLink) -> NodeFacts {
@@ -216,31 +232,39 @@ fn desk(
     }))
 }
 
-fn engine(config: &Config, link: LauncherLink, audit: AuditClient) -> Result<Engine, ServeError> {
+/// The built-in policy, also where the site has another of that name: the judge is ours.
+fn judge_policy() -> Result<Ready, ServeError> {
+    let unusable = |reason: String| ServeError::Judge { reason };
+    let catalog = Catalog::builtin().map_err(|error| unusable(error.to_string()))?;
+    let entry = catalog
+        .get(JUDGE_POLICY)
+        .ok_or_else(|| unusable("it is missing".to_owned()))?;
+    Ok(Ready::new(entry.policy.clone()))
+}
+
+fn engine(
+    config: &Config,
+    (link, audit, judge): (LauncherLink, AuditClient, &Ready),
+) -> Result<Engine, ServeError> {
     let mut admission = AdmissionLimits::for_cpus(link.host().cpus);
     if config.runs.sandboxes_max > 0 {
         admission.live_max = u32::from(config.runs.sandboxes_max);
     }
     admission.queued_max = usize::try_from(config.runs.queue_len_max).unwrap_or(usize::MAX);
-    let unusable = |reason: String| ServeError::Judge { reason };
-    // The built-in one also where the site has another of that name: the judge is ours.
-    let catalog = Catalog::builtin().map_err(|error| unusable(error.to_string()))?;
-    let entry = catalog
-        .get(JUDGE_POLICY)
-        .ok_or_else(|| unusable("it is missing".to_owned()))?;
-    let limits = entry
+    let limits = judge
         .policy
         .effective_limits(&RequestedLimits::default())
-        .map_err(|error| unusable(error.to_string()))?;
-    let judge = JudgeSandbox {
-        policy: Arc::new(entry.policy.clone()),
-        limits,
-    };
+        .map_err(|error| ServeError::Judge {
+            reason: error.to_string(),
+        })?;
     Ok(Engine::new(EngineParts {
         link,
         audit: Arc::new(audit),
         admission,
-        judge,
+        judge: JudgeSandbox {
+            policy: Arc::clone(&judge.policy),
+            limits,
+        },
         unpinned_images: config.host_image.accept_unpinned,
     }))
 }
@@ -260,59 +284,7 @@ fn started(house: &House) -> Draft {
         .with("mode", format!("{:?}", host.mode).to_lowercase())
         .with("host_image_sha256", house.link.image_sha256())
         .with("policies_sha256", digests)
-}
-
-fn listener(what: &'static str) -> impl FnOnce(std::io::Error) -> ServeError {
-    move |source| ServeError::Listener { what, source }
-}
-
-fn start_servers(
-    listeners: Listeners,
-    routes: Routes,
-    scrape: Scrape,
-    stopping: &CancellationToken,
-    connections: &Connections,
-) -> Result<JoinSet<Result<(), ServeError>>, ServeError> {
-    let mut servers = JoinSet::new();
-    let unix =
-        tokio::net::UnixListener::from_std(listeners.unix).map_err(listener("the unix socket"))?;
-    let connections = connections.clone();
-    let incoming = UnixListenerStream::new(unix)
-        .map(move |stream| stream.map(|stream| connections.count(stream)));
-    let router = Server::builder().add_routes(routes.clone());
-    let stopped = stopping.clone().cancelled_owned();
-    servers.spawn(async move {
-        router
-            .serve_with_incoming_shutdown(incoming, stopped)
-            .await
-            .map_err(ServeError::Transport)
-    });
-    if let Some((tcp, tls)) = listeners.tcp {
-        let tcp = tokio::net::TcpListener::from_std(tcp).map_err(listener("the TCP listener"))?;
-        let mut server = Server::builder()
-            .tls_config(tls)
-            .map_err(ServeError::Transport)?;
-        let router = server.add_routes(routes);
-        let stopped = stopping.clone().cancelled_owned();
-        servers.spawn(async move {
-            router
-                .serve_with_incoming_shutdown(TcpListenerStream::new(tcp), stopped)
-                .await
-                .map_err(ServeError::Transport)
-        });
-    }
-    if let Some(metrics) = listeners.metrics {
-        let stopped = stopping.clone();
-        servers.spawn(async move {
-            tokio::select! {
-                served = metrics_listener::serve(metrics, scrape) => {
-                    served.map_err(listener("the metrics listener"))
-                }
-                () = stopped.cancelled() => Ok(()),
-            }
-        });
-    }
-    Ok(servers)
+        .with("self_test_at_start", house.config.self_test.at_start)
 }
 
 fn tell_ready(ready: Option<std::fs::File>, config: &Config) -> Result<(), ServeError> {
@@ -342,8 +314,60 @@ impl Signals {
 }
 
 impl House {
+    fn api(&self, started_by: u32, metrics: &Arc<Metrics>) -> Api {
+        let (config, desk) = (&self.config, &self.desk);
+        let in_flight = usize::try_from(config.runs.batch_in_flight_max).unwrap_or(usize::MAX);
+        let log = LogReader::new(&config.state_dir);
+        Api {
+            gate: Gate::new(&config.principals, started_by),
+            runs: RunsService::new(desk.clone(), in_flight),
+            policies: PoliciesService::new(desk.clone()),
+            audit: AuditService::new(self.audit.clone(), log),
+            node: NodeService::new(
+                desk.clone(),
+                Arc::new(facts(&self.link)),
+                Arc::new(self.engine.clone()),
+                Arc::clone(metrics),
+                Arc::clone(&self.draining),
+                Arc::new(self.proving.clone()),
+            ),
+        }
+    }
+
     async fn record(&self, draft: Draft) -> Result<(), AuditError> {
         self.audit.append(draft).await.map(drop)
+    }
+
+    /// Shows that confinement holds here, before anything is served. Gives why and how to end if
+    /// it does not, or if somebody says so meanwhile.
+    async fn prove(
+        &self,
+        signals: &mut Signals,
+        diagnose: bool,
+    ) -> Result<Option<(Stop, Result<(), ServeError>)>, ServeError> {
+        if !self.config.self_test.at_start {
+            tracing::info!(
+                "self_test.at_start is false: nothing shows that confinement holds on this host, \
+                 and manifests carry no proof"
+            );
+            return Ok(None);
+        }
+        let trouble = tokio::select! {
+            proved = self.proving.before_serving() => proved.map_err(ServeError::Unrecorded)?,
+            _ = signals.term.recv() => return Ok(Some((Stop::Told, Ok(())))),
+            _ = signals.int.recv() => return Ok(Some((Stop::Told, Ok(())))),
+        };
+        match trouble {
+            None => Ok(None),
+            Some(trouble) if diagnose => {
+                self.engine.refuse_all(trouble);
+                Ok(None)
+            }
+            Some(trouble) => Ok(Some((
+                Stop::Unproven,
+                Err(ServeError::Unproven { trouble }),
+            ))),
+        }
     }
 
     /// Waits for a reason to stop.
@@ -358,7 +382,11 @@ impl House {
             tokio::select! {
                 _ = signals.term.recv() => return Ok(Stop::Told),
                 _ = signals.int.recv() => return Ok(Stop::Told),
-                _ = signals.hup.recv() => self.reload_policies().await,
+                _ = signals.hup.recv() => tokio::select! {
+                    () = self.reload_policies() => {}
+                    _ = signals.term.recv() => return Ok(Stop::Told),
+                    _ = signals.int.recv() => return Ok(Stop::Told),
+                },
                 () = &mut unused => return Ok(Stop::Unused),
                 () = self.link.gone() => return Ok(Stop::Gone("launcher")),
                 () = audit_gone(&self.audit) => return Ok(Stop::Gone("audit writer")),
@@ -369,18 +397,14 @@ impl House {
 
     /// Puts the policies of the folder in force, if all of them are right.
     async fn reload_policies(&self) {
-        let folder = self.config.policies_dir.clone();
-        let loaded = tokio::task::spawn_blocking(move || PolicySet::load(&folder)).await;
         let draft = Draft::new(Event::PolicyReloaded, Source::Api);
-        let draft = match loaded {
-            Ok(Ok(set)) => {
-                let names: Vec<&str> = set.catalog().names().collect();
+        let put_in_force = self.proving.reload(&self.config.policies_dir).await;
+        let draft = match put_in_force {
+            Ok(names) => {
                 tracing::info!(policies = names.join(", "), "policies reloaded");
-                let draft = draft.with("loaded", true).with("policies", names);
-                self.desk.set_policies(set);
-                draft
+                draft.with("loaded", true).with("policies", names)
             }
-            Ok(Err(error)) => {
+            Err(error) => {
                 let reason = chain(&error);
                 tracing::error!(
                     reason,
@@ -388,10 +412,6 @@ impl House {
                 );
                 let reason = audit::text::untrusted(reason.as_bytes(), 1024);
                 draft.with("loaded", false).with("reason", reason)
-            }
-            Err(error) => {
-                tracing::error!(%error, "policies not reloaded");
-                return;
             }
         };
         if let Err(error) = self.record(draft).await {
@@ -403,18 +423,17 @@ impl House {
     async fn end(
         self,
         stop: Stop,
-        stopping: CancellationToken,
-        mut servers: JoinSet<Result<(), ServeError>>,
+        (stopping, mut servers, health): Servers,
         (launcher, audit_writer): (Child, Child),
     ) -> Result<(), ServeError> {
         tracing::info!(?stop, "stopping");
         self.draining.store(true, Ordering::Relaxed);
-        self.health
+        health
             .set_service_status("", ServingStatus::NotServing)
             .await;
         let grace = match stop {
             Stop::Told => Duration::from_millis(self.config.drain_ms),
-            Stop::Unused | Stop::Gone(_) => Duration::ZERO,
+            Stop::Unused | Stop::Gone(_) | Stop::Unproven => Duration::ZERO,
         };
         if !self.engine.drain(grace).await {
             tracing::error!("some runs did not end in time and are given up on");
@@ -443,7 +462,7 @@ impl House {
         self.audit.close().await;
         wait_for("audit writer", audit_writer).await;
         match stop {
-            Stop::Told | Stop::Unused => Ok(()),
+            Stop::Told | Stop::Unused | Stop::Unproven => Ok(()),
             Stop::Gone(process) => Err(ServeError::Gone { process }),
         }
     }
@@ -463,15 +482,4 @@ async fn wait_for(process: &'static str, mut child: Child) {
         Ok(Err(error)) => tracing::error!(process, %error, "cannot be waited for"),
         Err(_elapsed) => tracing::error!(process, "does not end; it is left alone"),
     }
-}
-
-/// An error with its causes, in one line.
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(deeper) = source {
-        text = format!("{text}: {deeper}");
-        source = deeper.source();
-    }
-    text
 }

@@ -18,7 +18,7 @@ use crate::config::{Names, Role};
 use crate::run::request::Caller;
 
 pub use gate::{Gate, Peer};
-pub use rules::{RULES, Rpc, Rule};
+pub use rules::{RULES, Rpc, Rule, TEST_ANEW};
 
 /// An authenticated caller.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -14,11 +14,13 @@ use std::collections::BTreeMap;
 
 use policies::{InlineError, Policy};
 use proto::v1;
+use verdict::VerifySpec;
 
 use super::auth::Session;
 use super::status::{ApiError, shorten};
 use crate::policy_set::{PolicySet, Ready};
 use crate::run::request::Request;
+use crate::self_test::{JUDGE, Proof};
 
 pub use result::{ending_kind, event, outcome, run_result};
 
@@ -61,10 +63,11 @@ pub fn run_request(
     check_names(&message)?;
     check_tier(message.tier)?;
     let image = image(&message.image, session, offer)?;
+    let (ready, mut proof) = policy(&message, session, offer)?;
     let Ready {
         policy,
         sha256: policy_sha256,
-    } = policy(&message, session, offer)?;
+    } = ready;
     let limits = limits::effective(&policy, message.limits.as_ref())?;
     let argv = argv(&message)?;
     check_environment(&argv, &message.env)?;
@@ -78,6 +81,13 @@ pub fn run_request(
     let collect = files::patterns(&message.collect)?;
     let verify = message.verify.map(verify::spec).transpose()?;
     verify::check_against(verify.as_ref(), &argv, &files)?;
+    if matches!(verify, Some(VerifySpec::Asserts(_))) && proof.trouble().is_none() {
+        // Test code runs in a sandbox of the daemon's own, which has to hold as well.
+        let judge = offer.policies.proof(JUDGE);
+        if judge.trouble().is_some() {
+            proof = judge;
+        }
+    }
     Ok(Request {
         id: if message.id.is_empty() {
             run_id.clone()
@@ -102,6 +112,8 @@ pub fn run_request(
         deadline_ms: message.deadline_ms,
         labels: message.labels,
         traceparent: Some(message.traceparent).filter(|text| !text.is_empty()),
+        probe: false,
+        proof,
     })
 }
 
@@ -282,7 +294,8 @@ fn policy(
     message: &v1::RunRequest,
     session: &Session,
     offer: Offer<'_>,
-) -> Result<Ready, ApiError> {
+) -> Result<(Ready, Proof), ApiError> {
+    let mut proof = offer.policies.proof(&message.policy);
     let ready = match (&message.policy_document, message.policy.as_str()) {
         (None, "") => {
             let known: Vec<&str> = offer
@@ -302,12 +315,16 @@ fn policy(
                 problem,
             ));
         }
-        (Some(document), _) => Ready::new(inline_policy(
-            document,
-            "policy_document",
-            session,
-            offer.policies,
-        )?),
+        (Some(document), _) => {
+            let policy = inline_policy(document, "policy_document", session, offer.policies)?;
+            // It may only narrow what it extends: what is wrong there is wrong here. What is right
+            // there was not tested with this document.
+            let parent = policy.parent().map(|name| offer.policies.proof(name));
+            proof = parent
+                .filter(|proof| proof.trouble().is_some())
+                .unwrap_or_default();
+            Ready::new(policy)
+        }
         (None, name) => named_policy(name, "policy", session, offer.policies)?.clone(),
     };
     let missing = policies::unenforceable(&ready.policy);
@@ -319,7 +336,7 @@ fn policy(
             problem,
         ));
     }
-    Ok(ready)
+    Ok((ready, proof))
 }
 
 fn argv(message: &v1::RunRequest) -> Result<Vec<Vec<u8>>, ApiError> {

@@ -5,14 +5,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use confine::host::HostFacts;
-use confine::plan::Mode;
 use proto::v1;
-use tonic::{Request, Response, Status};
+use tonic::{Code, Request, Response, Status};
 
-use super::auth::{Rpc, authorize};
+use super::auth::{Rpc, TEST_ANEW, authorize};
 use super::desk::{Desk, IMAGES};
+use super::self_test::{self, Prover};
+use super::status::ApiError;
 use super::stubs::node_server::Node;
 use crate::metrics::Metrics;
+use crate::self_test::mode_name;
 
 /// What is known of this node.
 #[derive(Debug, Clone)]
@@ -45,6 +47,7 @@ pub struct NodeService {
     fullness: Arc<dyn Fullness>,
     metrics: Arc<Metrics>,
     draining: Arc<AtomicBool>,
+    prover: Arc<dyn Prover>,
 }
 
 impl NodeService {
@@ -56,6 +59,7 @@ impl NodeService {
         fullness: Arc<dyn Fullness>,
         metrics: Arc<Metrics>,
         draining: Arc<AtomicBool>,
+        prover: Arc<dyn Prover>,
     ) -> Self {
         Self {
             desk,
@@ -63,6 +67,7 @@ impl NodeService {
             fullness,
             metrics,
             draining,
+            prover,
         }
     }
 }
@@ -73,13 +78,10 @@ impl Node for NodeService {
         &self,
         request: Request<v1::CapabilitiesRequest>,
     ) -> Result<Response<v1::CapabilitiesReply>, Status> {
-        authorize(request.extensions(), Rpc::NodeCapabilities)?;
+        let session = authorize(request.extensions(), Rpc::NodeCapabilities)?;
         let host = &self.facts.host;
-        let mode = match host.mode {
-            Mode::Root => "root",
-            Mode::Rootless => "rootless",
-            Mode::Landlock => "landlock",
-        };
+        let set = self.desk.policies();
+        let names = self_test::asked(&[], &session, &set)?;
         let features = host.features.iter().map(|feature| v1::HostFeature {
             name: feature.name.clone(),
             available: feature.present,
@@ -89,13 +91,52 @@ impl Node for NodeService {
         });
         Ok(Response::new(v1::CapabilitiesReply {
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            mode: mode.to_owned(),
+            mode: mode_name(host.mode).to_owned(),
             mode_reason: host.mode_reason.clone(),
             kernel: host.kernel_release.clone(),
             features: features.collect(),
             verify_kinds: verdict::verify::SUPPORTED_KINDS.map(str::to_owned).to_vec(),
             images: IMAGES.map(str::to_owned).to_vec(),
             host_image_sha256: self.facts.image_sha256.clone(),
+            self_test: Some(self_test::summary(&set, &names)),
+        }))
+    }
+
+    async fn self_test(
+        &self,
+        request: Request<v1::SelfTestRequest>,
+    ) -> Result<Response<v1::SelfTestReply>, Status> {
+        let session = authorize(request.extensions(), Rpc::NodeSelfTest)?;
+        let asked = request.get_ref();
+        let names = self_test::asked(&asked.policies, &session, &self.desk.policies())?;
+        if asked.fresh {
+            if !session.has_any(TEST_ANEW) {
+                let message = format!(
+                    "{} may read the outcome of the self-test; to make a fresh one takes role operate",
+                    session.caller.principal
+                );
+                return Err(ApiError::new(Code::PermissionDenied, "ROLE_MISSING", message).into());
+            }
+            let principal = session.caller.principal.clone();
+            let proved = self
+                .prover
+                .prove_again(names.iter().cloned().collect(), principal);
+            proved.await.map_err(|error| {
+                ApiError::new(Code::Unavailable, "AUDIT_UNAVAILABLE", error.to_string())
+            })?;
+        }
+        let set = self.desk.policies();
+        let policies = names
+            .iter()
+            .map(|name| self_test::policy(name, &set.proof(name)));
+        let host = &self.facts.host;
+        Ok(Response::new(v1::SelfTestReply {
+            mode: mode_name(host.mode).to_owned(),
+            tier: v1::Tier::Container.into(),
+            kernel: host.kernel_release.clone(),
+            boot_id: self.prover.boot_id().to_owned(),
+            at_start: self.prover.at_start(),
+            policies: policies.collect(),
         }))
     }
 

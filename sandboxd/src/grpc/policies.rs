@@ -8,9 +8,11 @@ use tonic::{Request, Response, Status};
 use super::auth::{Rpc, Session, authorize};
 use super::convert::{inline_policy, named_policy};
 use super::desk::Desk;
+use super::self_test;
 use super::status::ApiError;
 use super::stubs::policies_server::Policies;
 use crate::policy_set::{PolicySet, Ready};
+use crate::self_test::Proof;
 
 /// The service.
 #[derive(Debug, Clone)]
@@ -38,8 +40,7 @@ impl Policies for PoliciesService {
             .catalog()
             .names()
             .filter(|name| session.policies.contains(name))
-            .filter_map(|name| set.get(name))
-            .map(summary)
+            .filter_map(|name| Some(summary(set.get(name)?, &set.proof(name))))
             .collect();
         Ok(Response::new(v1::ListPoliciesReply { policies }))
     }
@@ -54,7 +55,10 @@ impl Policies for PoliciesService {
         let ready = named_policy(name, "name", &session, &set).map_err(as_not_found)?;
         let document = set.catalog().get(name).map(|entry| entry.source.clone());
         let canonical = String::from_utf8_lossy(&ready.policy.canonical_json()).into_owned();
+        let (self_test, self_test_trouble) = self_test::state(&set.proof(name));
         Ok(Response::new(v1::PolicyDocument {
+            self_test: self_test.into(),
+            self_test_trouble,
             name: name.clone(),
             document: document.unwrap_or_default(),
             canonical,
@@ -160,7 +164,8 @@ fn confinement_in_order() -> String {
     text
 }
 
-fn summary(ready: &Ready) -> v1::PolicySummary {
+fn summary(ready: &Ready, proof: &Proof) -> v1::PolicySummary {
+    let (self_test, self_test_trouble) = self_test::state(proof);
     let missing = policies::unenforceable(&ready.policy);
     v1::PolicySummary {
         name: ready.policy.name.clone(),
@@ -168,6 +173,8 @@ fn summary(ready: &Ready) -> v1::PolicySummary {
         policy_sha256: ready.sha256.clone(),
         lineage: ready.policy.lineage.clone(),
         unenforceable: missing.iter().map(ToString::to_string).collect(),
+        self_test: self_test.into(),
+        self_test_trouble,
     }
 }
 

@@ -1,11 +1,12 @@
 //! The services over a real socket: who may call what, batches, and callers that go away.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use futures::future::BoxFuture;
 use hyper_util::rt::TokioIo;
 use proto::v1;
 use tokio_stream::wrappers::{ReceiverStream, UnixListenerStream};
@@ -19,13 +20,14 @@ use tonic_prost::ProstCodec;
 use super::auth::{RULES, Session};
 use super::desk::tests::{House, house, request, session};
 use super::node::{Fullness, NodeFacts, NodeService};
-use super::{AuditService, PoliciesService, RunsService, stubs};
+use super::{AuditService, PoliciesService, Prover, RunsService, stubs};
 use crate::audit_client::AuditClient;
 use crate::audit_client::log_reader::LogReader;
 use crate::audit_writer::{self, Connections, Limits, Settings};
 use crate::config::Role;
 use crate::metrics::Metrics;
 use crate::run::admission::Load;
+use crate::run::record::AppendFailed;
 
 const IN_FLIGHT_MAX: usize = 3;
 
@@ -35,6 +37,28 @@ struct Idle;
 impl Fullness for Idle {
     fn load(&self) -> Load {
         Load::default()
+    }
+}
+
+/// Finds nothing.
+#[derive(Debug)]
+struct NothingToProve;
+
+impl Prover for NothingToProve {
+    fn prove_again(
+        &self,
+        _names: BTreeSet<String>,
+        _principal: String,
+    ) -> BoxFuture<'_, Result<(), AppendFailed>> {
+        Box::pin(async { Ok(()) })
+    }
+
+    fn boot_id(&self) -> &str {
+        "boot"
+    }
+
+    fn at_start(&self) -> bool {
+        false
     }
 }
 
@@ -73,6 +97,7 @@ async fn serve(house: &House, session: Option<Session>) -> Channel {
         Arc::new(Idle),
         Arc::new(Metrics::new()),
         Arc::new(AtomicBool::new(false)),
+        Arc::new(NothingToProve),
     );
     let session = session.map(Arc::new);
     let identify = move |mut request: Request<()>| {

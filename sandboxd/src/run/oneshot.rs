@@ -25,6 +25,7 @@ use super::facts::millis;
 use super::grade;
 use super::plan::{plan_for, spawn_spec};
 use super::program::{Outside, Program, Ran, run_program};
+use super::proof;
 use super::record::{self, AppendFailed};
 use super::request::{Event, InputFile, Receipt, Request, RunError, RunResult};
 use super::sandbox::until;
@@ -77,12 +78,13 @@ async fn serve(
     received: Instant,
 ) -> Result<RunResult, RunError> {
     check(inner, request)?;
-    let plan = plan_for(
+    let mut plan = plan_for(
         &request.policy,
         &request.limits,
         &request.image,
         inner.link.host(),
     )?;
+    plan.probe = request.probe;
     let deadline_ms = (request.deadline_ms > 0).then_some(request.deadline_ms);
     let deadline = deadline_ms.map(|ms| received + Duration::from_millis(ms));
     let turn = queue(inner, request, events.as_ref(), &cancel, deadline).await?;
@@ -142,7 +144,10 @@ fn check(inner: &Inner, request: &Request) -> Result<(), RunError> {
             message,
         })
     };
-    if !inner.unpinned_images {
+    if !request.probe {
+        proof::check(inner, request)?;
+    }
+    if !inner.unpinned_images && !request.probe {
         // The only image so far, and what it shows changes with every upgrade of this host.
         let message = format!(
             "image {} is unpinned, and this daemon's host_image.accept_unpinned is false",
@@ -278,7 +283,8 @@ async fn carry_out(
 ) -> Outcomes {
     let conclude = |ran: Ran| {
         let deny = request.policy.syscalls.deny_action;
-        let concluded = conclude(&ran, &request.limits, deny, queue_ms);
+        let mut concluded = conclude(&ran, &request.limits, deny, queue_ms);
+        proof::mark(&mut concluded.manifest, &request.proof);
         (ran, concluded)
     };
     let first = match &ids.program {
@@ -293,7 +299,7 @@ async fn carry_out(
                 extra: Vec::new(),
                 group: None,
                 collect: &request.collect,
-                inspect: false,
+                inspect: request.probe,
             };
             Some(conclude(
                 run_program(&inner.link, program, outside.clone()).await,
@@ -410,6 +416,7 @@ async fn record_end(
         files_missing,
         audit: Receipt::default(),
         sandbox_id: ran.sandbox_id,
+        witnessed: ran.facts.witnessed,
     };
     let draft = record::ended(request, &result);
     let appended = append_all(inner, request, vec![draft]).await?;

@@ -6,6 +6,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::self_test::Proof;
+use confine::wire::Fact;
 use policies::{EffectiveLimits, Policy};
 use verdict::{Denial, Ending, ManifestRow, Usage, Verdict, VerifySpec};
 
@@ -70,6 +72,10 @@ pub struct Request {
     pub labels: BTreeMap<String, String>,
     /// W3C trace context, if any.
     pub traceparent: Option<String>,
+    /// Whether the probe program is shown in its sandbox: a self-test's own run.
+    pub probe: bool,
+    /// What a self-test found about the confinement under its policy.
+    pub proof: Proof,
 }
 
 /// Which stream a piece of output is from.
@@ -155,6 +161,8 @@ pub struct RunResult {
     pub audit: Receipt,
     /// Sandbox the program ran in.
     pub sandbox_id: String,
+    /// A self-test's: what the launcher and pid 1 saw of the sandbox from outside of the program.
+    pub witnessed: Vec<Fact>,
 }
 
 /// Why no run took place. Never made of anything the program did.

@@ -97,6 +97,8 @@ fn request(argv: &[&str]) -> Request {
         deadline_ms: 0,
         labels: Default::default(),
         traceparent: None,
+        probe: false,
+        proof: crate::self_test::Proof::None,
     }
 }
 

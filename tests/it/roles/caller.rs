@@ -32,7 +32,7 @@ const SILENCE: Duration = Duration::from_millis(300);
 const ANSWER_MAX: Duration = Duration::from_secs(60);
 
 /// Every rpc that a caller calls.
-pub(super) const ALL_CALLS: [&str; 19] = [
+pub(super) const ALL_CALLS: [&str; 20] = [
     "Runs/Run",
     "Runs/RunBatch",
     "Runs/Stream",
@@ -52,6 +52,7 @@ pub(super) const ALL_CALLS: [&str; 19] = [
     "Audit/Checkpoint",
     "Node/Capabilities",
     "Node/Status",
+    "Node/SelfTest",
 ];
 
 /// What a caller was told.
@@ -201,6 +202,9 @@ impl Caller {
         self.call::<_, pb::CapabilitiesReply>("Node/Capabilities", ask)
             .await;
         self.call::<_, pb::StatusReply>("Node/Status", pb::StatusRequest {})
+            .await;
+        let ask = pb::SelfTestRequest::default();
+        self.call::<_, pb::SelfTestReply>("Node/SelfTest", ask)
             .await;
     }
 

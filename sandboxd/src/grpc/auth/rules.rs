@@ -25,6 +25,7 @@ pub enum Rpc {
     AuditCheckpoint,
     NodeCapabilities,
     NodeStatus,
+    NodeSelfTest,
 }
 
 /// One row of the matrix. `admin` may call everything.
@@ -39,6 +40,9 @@ pub struct Rule {
     /// Roles that may call it.
     pub roles: &'static [Role],
 }
+
+/// Roles that may have the self-test made anew, beyond [`Rpc::NodeSelfTest`] itself.
+pub const TEST_ANEW: &[Role] = &[Role::Operate];
 
 const RUN: &[Role] = &[Role::Run];
 const RUN_OR_OPERATE: &[Role] = &[Role::Run, Role::Operate];
@@ -55,7 +59,7 @@ const fn row(rpc: Rpc, service: &'static str, name: &'static str, roles: &'stati
 }
 
 /// The matrix, in the order of [`Rpc`].
-pub const RULES: [Rule; 19] = [
+pub const RULES: [Rule; 20] = [
     row(Rpc::RunsRun, "Runs", "Run", RUN),
     row(Rpc::RunsRunBatch, "Runs", "RunBatch", RUN),
     row(Rpc::RunsStream, "Runs", "Stream", RUN),
@@ -75,6 +79,8 @@ pub const RULES: [Rule; 19] = [
     row(Rpc::AuditCheckpoint, "Audit", "Checkpoint", AUDIT),
     row(Rpc::NodeCapabilities, "Node", "Capabilities", ANY),
     row(Rpc::NodeStatus, "Node", "Status", RUN_OR_OPERATE),
+    // To read the last outcome; a fresh test takes `operate`, which its handler asks for.
+    row(Rpc::NodeSelfTest, "Node", "SelfTest", ANY),
 ];
 
 impl Rpc {

@@ -72,6 +72,7 @@ impl Runner for Puppet {
                 files_missing: vec![],
                 audit: Receipt::default(),
                 sandbox_id: "sb".into(),
+                witnessed: vec![],
             })
         })
     }
