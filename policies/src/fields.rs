@@ -103,7 +103,7 @@ pub const FIELDS: &[Field] = &[
     row("defaults.memory_bytes", Size, "0", WithinLimit, "Memory that a request gets when it says nothing."),
     row("limits.wall_ms_max", Integer, "0", AtMost, "Most wall-clock milliseconds that a request may ask for."),
     row("limits.cpu_ms_max", Integer, "0", AtMost, "Most CPU milliseconds, all processes together."),
-    row("limits.cpu_millicores_max", Integer, "0", AtMost, "CPU rate in thousandths of a core."),
+    row("limits.cpu_millicores_max", Integer, "0", AtMost, "CPU rate in thousandths of a core; programs count as many CPUs as that is worth, rounded up."),
     row("limits.memory_bytes_max", Size, "0", AtMost, "Most memory, the sandbox's own files included."),
     row("limits.pids_max", Integer, "0", AtMost, "Most processes and threads at one time."),
     row("limits.disk_bytes_max", Size, "0", AtMost, "Most bytes in `/workspace`, `/tmp` and `/dev/shm` together; they count as memory too."),

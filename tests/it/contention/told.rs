@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use verdict::Ending;
 
 use super::load::Load;
-use crate::world::{Outcome, World, limited};
+use crate::world::{Outcome, World, limited, shell};
 
 const BUSY: &str = "while True: pass";
 
@@ -68,6 +68,33 @@ fn what_the_rate_held_back_is_told_apart_from_what_others_took() {
         .stdout();
     assert!(told.contains("pressure: "), "{told}");
     assert!(!told.contains("contention: "), "{told}");
+}
+
+/// The same and the counts with little to compute: also on an emulated host with groups of v2.
+#[test]
+fn a_shell_counts_its_cpus_and_is_told_what_held_it_back() {
+    let name = "a_shell_counts_its_cpus_and_is_told_what_held_it_back";
+    let Some(world) = World::start(name) else {
+        return;
+    };
+    let code = "nproc; read -r list < /sys/devices/system/cpu/online; \
+                [ -d \"/sys/devices/system/cpu/cpu$list\" ] && echo one; \
+                burn() { n=0; while [ $n -lt 30000 ]; do n=$((n + 1)); done; }; \
+                burn & burn & wait";
+    let limits = json!({ "cpu_millicores_max": 200, "wall_ms_max": 200_000 });
+    let outcome = world.run(&limited(shell(code), limits));
+    assert_eq!(outcome.exited(0).stdout(), "1\none\n");
+    let usage = outcome.usage();
+    assert!(usage.cpu_throttled_ms > 0, "{usage:?}");
+    let source = usage.pressure.as_ref().map(pb::Pressure::source);
+    assert_eq!(source, told_by(), "{usage:?}");
+    assert_eq!(usage.cpu_waited_ms.is_some(), source.is_some(), "{usage:?}");
+    let rows = &outcome.result.manifest;
+    for name in ["cpu_view", "cpu_lease"] {
+        let row = rows.iter().find(|row| row.name == name).expect("a row");
+        assert_eq!(row.status(), pb::ControlStatus::Enforced, "{row:?}");
+        assert_eq!(row.asked.as_deref(), Some("1 CPU"), "{row:?}");
+    }
 }
 
 #[test]

@@ -25,7 +25,7 @@ print(json.dumps({
     "counts": {
         "nproc": tool("nproc"),
         "nproc --all": tool("nproc", "--all"),
-        "getconf": tool("getconf", "_NPROCESSORS_ONLN"),
+        "online": os.sysconf("SC_NPROCESSORS_ONLN"),
         "os.cpu_count": os.cpu_count(),
         "multiprocessing": multiprocessing.cpu_count(),
         "configured": os.sysconf("SC_NPROCESSORS_CONF"),
