@@ -102,10 +102,11 @@ fn grants(boot: &Boot, abi: ABI) -> Vec<(String, BitFlags<AccessFs>)> {
         grants.push(("/sys".to_owned(), read));
     }
     // The host's own /dev has others' terminals and shared memory in it: only the devices below.
+    // A folder of the sandbox's own may lie below it all the same.
     let shown = |path: &String| {
         let on_disk = boot.host_path(path);
-        let is_host_dev = boot.workspace.is_some() && Path::new(&on_disk).starts_with("/dev");
-        (!is_host_dev).then_some(on_disk)
+        let is_host_dev = boot.workspace.is_some() && on_disk == *path;
+        (!(is_host_dev && Path::new(path).starts_with("/dev"))).then_some(on_disk)
     };
     for (paths, access) in [
         (&plan.files.read, read),
