@@ -28,9 +28,15 @@ mod fields;
 #[cfg(test)]
 mod host;
 #[cfg(test)]
+mod hostile;
+#[cfg(test)]
 mod kill9;
 #[cfg(test)]
 mod leaks;
+#[cfg(test)]
+mod modes;
+#[cfg(test)]
+mod neighbours;
 #[cfg(test)]
 mod roles;
 #[cfg(test)]

@@ -74,16 +74,7 @@ fn the_lowest_grade_is_told_and_does_the_main_job() {
         return;
     }
     let user = User::new(LOWEST);
-    // As on a host that gives users no namespaces.
-    let script = format!(
-        "#!/bin/sh\nexec {} \"$@\" --force-landlock\n",
-        user.path("bin/sandbox-launcher").display()
-    );
-    let launcher = user.path("bin/launcher.sh");
-    fs::write(&launcher, script).expect("write a script");
-    fs::set_permissions(&launcher, fs::Permissions::from_mode(0o755)).expect("make it a program");
-    let text = format!("launcher = {launcher:?}\naccept_landlock_mode = true\n");
-    fs::write(user.path("lowest.toml"), text).expect("write the configuration");
+    user.lowest();
     let say = |arguments: &[&str]| user.say_with("lowest.toml", arguments);
     let doctor = say(&["doctor", "--json"]).ended(0).json();
     assert_eq!(doctor["mode"], "landlock", "{doctor}");

@@ -56,9 +56,30 @@ impl User {
 
     /// With the daemon's configuration in a file of this name in the home.
     pub(crate) fn say_with(&self, configuration: &str, arguments: &[&str]) -> Spoken {
+        speak(self.command(configuration).args(arguments), b"")
+    }
+
+    /// The command as this user would start it, likewise.
+    pub(crate) fn command(&self, configuration: &str) -> Command {
         let mut command = Command::new(self.path("bin/rollcage"));
-        command.uid(self.id).gid(self.id).args(arguments);
-        self.speak_as(command, configuration, b"")
+        command.uid(self.id).gid(self.id);
+        self.surround(&mut command, configuration);
+        command
+    }
+
+    /// Writes `lowest.toml`, a configuration with which no namespaces are to be had, as on a host that
+    /// gives users none.
+    pub(crate) fn lowest(&self) {
+        let launcher = self.path("bin/launcher.sh");
+        let script = format!(
+            "#!/bin/sh\nexec {} \"$@\" --force-landlock\n",
+            self.path("bin/sandbox-launcher").display()
+        );
+        fs::write(&launcher, script).expect("write a script");
+        let program = fs::Permissions::from_mode(0o755);
+        fs::set_permissions(&launcher, program).expect("make it a program");
+        let text = format!("launcher = {launcher:?}\naccept_landlock_mode = true\n");
+        fs::write(self.path("lowest.toml"), text).expect("write the configuration");
     }
 
     /// Runs the command as what `around` makes of it: a program that ends by executing what follows
@@ -75,10 +96,11 @@ impl User {
             .args(rest)
             .arg(self.path("bin/rollcage"))
             .args(arguments);
-        self.speak_as(command, configuration, stdin.as_bytes())
+        self.surround(&mut command, configuration);
+        speak(&mut command, stdin.as_bytes())
     }
 
-    fn speak_as(&self, mut command: Command, configuration: &str, stdin: &[u8]) -> Spoken {
+    fn surround(&self, command: &mut Command, configuration: &str) {
         command
             .current_dir(self.path("work"))
             .env_clear()
@@ -89,7 +111,6 @@ impl User {
         if self.path(configuration).exists() {
             command.env("ROLLCAGE_CONFIG", self.path(configuration));
         }
-        speak(&mut command, stdin)
     }
 
     /// A run whose result is asked for as JSON.
