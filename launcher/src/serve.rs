@@ -219,10 +219,7 @@ impl Launcher {
                     fds,
                 ))) => self.start(token, &id, (*plan, group), fds)?,
                 Ok(Some((ToLauncher::Kill { token }, _))) => self.kill(token),
-                Ok(Some((ToLauncher::Inspect { token }, _))) => {
-                    let facts = self.slots.get(&token).map(Slot::facts).unwrap_or_default();
-                    self.tell(&FromLauncher::Inspected { token, facts }, &[])?;
-                }
+                Ok(Some((ToLauncher::Inspect { token }, _))) => self.inspect(token)?,
                 Ok(Some((ToLauncher::Stop, _)) | None) => {
                     self.stopping = true;
                     return Ok(());
@@ -400,10 +397,30 @@ impl Launcher {
         };
         let fds: Vec<&OwnedFd> = files.iter().map(|(_, fd)| fd).collect();
         self.tell(&frame, &fds)?;
+        if self
+            .slots
+            .get(&token)
+            .is_some_and(|slot| slot.inspect_asked)
+        {
+            self.inspect(token)?;
+        }
         if wanted_dead {
             self.kill(token);
         }
         Ok(())
+    }
+
+    /// Pid 1 may be ready before the forker's word of it is read: then it is looked at afterwards.
+    fn inspect(&mut self, token: SandboxToken) -> Result<()> {
+        let facts = match self.slots.get_mut(&token) {
+            Some(slot) if matches!(slot.state, State::Starting) => {
+                slot.inspect_asked = true;
+                return Ok(());
+            }
+            Some(slot) => slot.facts(),
+            None => Vec::new(),
+        };
+        self.tell(&FromLauncher::Inspected { token, facts }, &[])
     }
 
     fn kill(&mut self, token: SandboxToken) {

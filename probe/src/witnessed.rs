@@ -69,6 +69,7 @@ const ROWS: &[Row] = &[
     row("host:cgroup_pids", Class::HostDos, "which limit of processes the kernel shows", &["cgroup_pids"], Want::By(processes)),
     row("host:cgroup_cpu", Class::PeerDos, "which CPU quota the kernel shows", &["cgroup_cpu"], Want::Always(&["as_asked", "absent"])),
     row("host:cgroup_devices", Class::Escape, "whether the kernel has a list of devices", &["cgroup_devices"], Want::Always(&["listed", "absent"])),
+    row("host:ceilings", Class::Escape, "whether the launcher grants more than its own ceilings", &["ceilings"], Want::Always(&["refused"])),
     row("init:keyring", Class::Lateral, "whether pid 1 has the launcher's session keyring", &["session_keyring"], Want::Always(&["own", "none"])),
     row("init:traceable", Class::InternalEscalation, "whether others of its id may trace pid 1", &["init_guard"], Want::Always(&["no"])),
     row("init:launcher_dies", Class::HostDos, "what becomes of pid 1 when the launcher dies", &["init_guard"], Want::Always(&["killed"])),

@@ -5,6 +5,7 @@
 //! away cancels it, but never leaves a sandbox behind.
 
 pub mod admission;
+pub(crate) mod beyond;
 pub mod cancel;
 mod channel;
 pub mod collect;

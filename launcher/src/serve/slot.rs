@@ -40,6 +40,8 @@ pub(super) struct Slot {
     pub(super) state: State,
     /// A kill came before pid 1 was known.
     pub(super) kill_asked: bool,
+    /// A look from outside was asked for before that.
+    pub(super) inspect_asked: bool,
 }
 
 impl Slot {
@@ -55,6 +57,7 @@ impl Slot {
             pressure_before: None,
             state: State::Starting,
             kill_asked: false,
+            inspect_asked: false,
         }
     }
 

@@ -37,7 +37,9 @@ pub(super) struct Subject {
     pub policy_sha256: String,
     /// Limits of the test.
     pub limits: EffectiveLimits,
-    /// Digest of the plan.
+    /// The plan.
+    pub plan: Plan,
+    /// Its digest.
     pub plan_sha256: String,
     /// What its right answers depend on.
     pub setting: Setting,
@@ -94,6 +96,7 @@ impl Subjects {
                 .degradable
                 .iter()
                 .any(|name| matches!(name.as_str(), "pids" | "memory")),
+            plan,
         });
     }
 }
