@@ -1,8 +1,6 @@
 //! An ordinary user without any daemon: every kind of program runs in namespaces of that user, limits
 //! end what goes beyond them, what is softer than for root is told, and nothing is left.
 
-use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::Duration;
 

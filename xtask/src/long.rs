@@ -25,6 +25,8 @@ const FUZZ_SECONDS: u64 = 60;
 const SOAK_RUNS: u64 = 10_000;
 /// Runs on each host of the verdict-flip test when none are given.
 const FLIP_RUNS: u64 = 200;
+/// Opens of each kind in a race with links when none are given.
+const RACER_ROUNDS: u64 = 10_000;
 /// Rounds of chaos when none are given.
 const CHAOS_ROUNDS: u64 = 500;
 
@@ -38,6 +40,7 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> Result<ExitCode> {
         ["soak", rest @ ..] => soak(root, rest),
         ["chaos", rest @ ..] => chaos(root, rest),
         ["flips", rest @ ..] => flips(root, rest),
+        ["racers", rest @ ..] => racers(root, rest),
         ["locks"] => locks::write(root),
         other => bail!("unknown words: {}", other.join(" ")),
     }
@@ -227,6 +230,19 @@ fn flips(root: &Path, words: &[&str]) -> Result<ExitCode> {
     }
     let filters = ["contention::flips::"];
     long_test(root, &filters, ("ROLLCAGE_FLIP_RUNS", runs))
+}
+
+/// Files and folders swapped with links while they are collected and removed.
+///
+/// # Errors
+/// When a program that this needs cannot be built or started.
+fn racers(root: &Path, words: &[&str]) -> Result<ExitCode> {
+    let (word, rounds) = options(words, "--rounds", RACER_ROUNDS)?;
+    if let Some(word) = word {
+        bail!("unknown word `{word}`; there is --rounds N");
+    }
+    let filters = ["hostile::racers::"];
+    long_test(root, &filters, ("ROLLCAGE_RACER_ROUNDS", rounds))
 }
 
 /// Integration tests against programs as they are shipped, one after the other, with what they say.
