@@ -92,10 +92,18 @@ impl Cpus {
 /// The CPUs that this launcher may use itself, asked each time: an administrator may narrow its
 /// group, and CPUs go offline.
 fn allowed() -> Vec<u32> {
-    let set = sched_getaffinity(Pid::from_raw(0)).unwrap_or_default();
-    let named = (0..CpuSet::count()).filter(|cpu| set.is_set(*cpu).unwrap_or(false));
-    let numbers: Vec<u32> = named.filter_map(|cpu| u32::try_from(cpu).ok()).collect();
-    if numbers.is_empty() { vec![0] } else { numbers }
+    let named: Vec<usize> = match sched_getaffinity(Pid::from_raw(0)) {
+        Ok(set) => (0..CpuSet::count())
+            .filter(|cpu| set.is_set(*cpu).unwrap_or(false))
+            .collect(),
+        // More CPUs than such a set can name: those that it can are all there.
+        Err(_too_many) => {
+            let online = std::thread::available_parallelism().map_or(1, usize::from);
+            (0..online.min(CpuSet::count())).collect()
+        }
+    };
+    let numbers = named.into_iter().filter_map(|cpu| u32::try_from(cpu).ok());
+    numbers.collect()
 }
 
 /// The `count` CPUs with the least load; among equals the one that comes first after the
