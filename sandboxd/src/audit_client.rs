@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use std::os::unix::net::UnixStream as StdStream;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use audit::frame::{Decoder, FrameError, Reply, Request, encode};
 use audit::{Draft, Receipt};
@@ -16,6 +17,9 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 pub mod log_reader;
 
+/// How long a record may take to be durable. A disk or an audit process that hangs is a fault that
+/// callers are told of, not a reason to wait for ever.
+const PATIENCE: Duration = Duration::from_secs(30);
 /// Frames on their way to the audit process before `append` waits.
 const QUEUE_FRAMES: usize = 1024;
 
@@ -43,6 +47,12 @@ pub enum AuditError {
     /// The audit process is gone; the record may or may not be in the log.
     #[error("the audit process is gone")]
     Gone,
+    /// No answer for a long time; the record may or may not get into the log.
+    #[error("the audit process gives no answer for {ms} ms: its disk or itself hangs")]
+    Silent {
+        /// How long was waited, in milliseconds.
+        ms: u64,
+    },
     /// The record does not fit into a frame.
     #[error("the record cannot be sent: {reason}")]
     Unsendable {
@@ -82,6 +92,7 @@ pub struct AuditClient {
     next_id: Arc<AtomicU64>,
     head: watch::Receiver<u64>,
     key: SigningKey,
+    patience: Duration,
 }
 
 impl AuditClient {
@@ -123,6 +134,7 @@ impl AuditClient {
             next_id: Arc::new(AtomicU64::new(1)),
             head,
             key,
+            patience: PATIENCE,
         })
     }
 
@@ -191,11 +203,18 @@ impl AuditClient {
             }
             waiting.answers.insert(id, sender);
         }
-        if self.commands.send(Command::Send(frame)).await.is_err() {
+        let answered = tokio::time::timeout(self.patience, async {
+            if self.commands.send(Command::Send(frame)).await.is_err() {
+                return Err(AuditError::Gone);
+            }
+            receiver.await.unwrap_or(Err(AuditError::Gone))
+        });
+        let ms = u64::try_from(self.patience.as_millis()).unwrap_or(u64::MAX);
+        let answered = answered.await.unwrap_or(Err(AuditError::Silent { ms }));
+        if answered.is_err() {
             lock(&self.waiting).answers.remove(&id);
-            return Err(AuditError::Gone);
         }
-        receiver.await.unwrap_or(Err(AuditError::Gone))
+        answered
     }
 }
 

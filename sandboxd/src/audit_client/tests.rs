@@ -131,3 +131,25 @@ async fn a_start_that_fails_reaches_the_daemon_as_a_reason() {
     assert!(error.to_string().contains("audit folder"), "{error}");
     assert!(running.writer.join().unwrap().is_err());
 }
+
+#[tokio::test]
+async fn an_audit_process_that_hangs_is_a_fault_and_not_a_wait_for_ever() {
+    let (api, hangs) = std::os::unix::net::UnixStream::pair().unwrap();
+    let ready = audit::frame::Reply::Ready {
+        seq: 0,
+        sha256: audit::Digest::ZERO,
+        key_id: "k".to_owned(),
+        public_key_pem: String::new(),
+    };
+    let mut writer = &hangs;
+    std::io::Write::write_all(&mut writer, &audit::frame::encode(&ready).unwrap()).unwrap();
+    let mut client = AuditClient::connect(api).await.unwrap();
+    client.patience = std::time::Duration::from_millis(20);
+    let silent = client.append(draft(1)).await;
+    assert!(
+        matches!(silent, Err(AuditError::Silent { ms: 20 })),
+        "{silent:?}"
+    );
+    // Its answer is not kept for anybody.
+    assert!(super::lock(&client.waiting).answers.is_empty());
+}

@@ -2,12 +2,15 @@
 //!
 //! Run ids begin with their time, so that their order is that of submission.
 
-use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{PoisonError, RwLock};
 
 use prost::Message;
 use proto::v1;
-use redb::{Database, Durability, ReadableDatabase, ReadableTable, Table, TableDefinition};
+use redb::{
+    Database, Durability, ReadTransaction, ReadableDatabase, ReadableTable, Table, TableDefinition,
+};
 
 use super::{Begin, Begun, StoreError};
 
@@ -65,10 +68,21 @@ fn database<E: Into<redb::Error>>(doing: &'static str) -> impl FnOnce(E) -> Stor
     }
 }
 
+fn create(path: &Path) -> Result<Database, StoreError> {
+    Database::create(path).map_err(|source| StoreError::Open {
+        path: path.to_owned(),
+        source: Box::new(source.into()),
+    })
+}
+
 /// The open file.
 #[derive(Debug)]
 pub(super) struct Tables {
-    database: Database,
+    path: PathBuf,
+    /// `None` while it cannot be opened again after a disk that failed.
+    database: RwLock<Option<Database>>,
+    /// The disk failed: this database does nothing any more, and has to be opened again.
+    has_failed: AtomicBool,
     retention: Retention,
     /// Bytes of all records; counted anew when the file is opened.
     bytes: AtomicU64,
@@ -76,53 +90,106 @@ pub(super) struct Tables {
 
 impl Tables {
     pub(super) fn open(path: &Path, retention: Retention) -> Result<Self, StoreError> {
-        let database = Database::create(path).map_err(|source| StoreError::Open {
-            path: path.to_owned(),
-            source: Box::new(source.into()),
-        })?;
         let tables = Self {
-            database,
+            path: path.to_owned(),
+            database: RwLock::new(Some(create(path)?)),
+            has_failed: AtomicBool::new(false),
             retention,
             bytes: AtomicU64::new(0),
         };
-        // Also makes the tables, so that reads find them.
-        let bytes = tables.write(true, |writing| writing.count_bytes())?;
-        tables.bytes.store(bytes, Ordering::Relaxed);
+        tables.count()?;
         Ok(tables)
     }
 
+    /// Counts what is there; also makes the tables, so that reads find them.
+    fn count(&self) -> Result<(), StoreError> {
+        let bytes = self.try_write(true, |writing| writing.count_bytes())?;
+        self.bytes.store(bytes, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// After a disk that failed (one that was full, for instance) the file is opened again, once
+    /// for each write that is tried: space may be back.
+    fn reopen(&self) -> Result<(), StoreError> {
+        {
+            let mut database = self
+                .database
+                .write()
+                .unwrap_or_else(PoisonError::into_inner);
+            // The old one holds the file's lock.
+            drop(database.take());
+            *database = Some(create(&self.path)?);
+        }
+        self.count()?;
+        self.has_failed.store(false, Ordering::Relaxed);
+        tracing::info!("the result store is open again");
+        Ok(())
+    }
+
+    fn begin_read(&self, doing: &'static str) -> Result<ReadTransaction, StoreError> {
+        let database = self.database.read().unwrap_or_else(PoisonError::into_inner);
+        let database = database.as_ref().ok_or(StoreError::Closed)?;
+        database.begin_read().map_err(self::database(doing))
+    }
+
     /// Runs `change` in one transaction. Without `durable` it is not waited for on disk: the sync
-    /// would compete with the audit log's, which every reply waits for.
+    /// would compete with the audit log's, which every reply waits for. Called by one thread.
     pub(super) fn write<T>(
         &self,
         durable: bool,
         change: impl FnOnce(&mut Writing<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let mut transaction = self
-            .database
+        if self.has_failed.load(Ordering::Relaxed) {
+            self.reopen()?;
+        }
+        let written = self.try_write(durable, change);
+        if let Err(StoreError::Database { source, .. }) = &written
+            && matches!(**source, redb::Error::Io(_) | redb::Error::PreviousIo)
+        {
+            self.has_failed.store(true, Ordering::Relaxed);
+        }
+        written
+    }
+
+    fn try_write<T>(
+        &self,
+        durable: bool,
+        change: impl FnOnce(&mut Writing<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let database = self.database.read().unwrap_or_else(PoisonError::into_inner);
+        let database = database.as_ref().ok_or(StoreError::Closed)?;
+        let mut transaction = database
             .begin_write()
-            .map_err(database("begin to write results"))?;
+            .map_err(self::database("begin to write results"))?;
         transaction
             .set_durability(if durable {
                 Durability::Immediate
             } else {
                 Durability::None
             })
-            .map_err(database("begin to write results"))?;
+            .map_err(self::database("begin to write results"))?;
         let changed = {
             let open = "open tables of results";
             let mut writing = Writing {
-                runs: transaction.open_table(RUNS).map_err(database(open))?,
-                order: transaction.open_table(ORDER).map_err(database(open))?,
-                keys: transaction.open_table(KEYS).map_err(database(open))?,
-                key_of: transaction.open_table(KEY_OF).map_err(database(open))?,
-                active: transaction.open_table(ACTIVE).map_err(database(open))?,
+                runs: transaction.open_table(RUNS).map_err(self::database(open))?,
+                order: transaction
+                    .open_table(ORDER)
+                    .map_err(self::database(open))?,
+                keys: transaction.open_table(KEYS).map_err(self::database(open))?,
+                key_of: transaction
+                    .open_table(KEY_OF)
+                    .map_err(self::database(open))?,
+                active: transaction
+                    .open_table(ACTIVE)
+                    .map_err(self::database(open))?,
                 retention: self.retention,
                 bytes: &self.bytes,
             };
             change(&mut writing)?
         };
-        transaction.commit().map_err(database("commit results"))?;
+        transaction
+            .commit()
+            .map_err(self::database("commit results"))?;
         Ok(changed)
     }
 
@@ -158,7 +225,7 @@ impl Tables {
         run_id: &str,
     ) -> Result<Option<v1::RunRecord>, StoreError> {
         let read = "read a result";
-        let transaction = self.database.begin_read().map_err(database(read))?;
+        let transaction = self.begin_read(read)?;
         let runs = transaction.open_table(RUNS).map_err(database(read))?;
         match runs.get((tenant, run_id)).map_err(database(read))? {
             Some(bytes) => decode(run_id, bytes.value()).map(Some),
@@ -168,7 +235,7 @@ impl Tables {
 
     pub(super) fn list(&self, listing: &Listing) -> Result<Page, StoreError> {
         let read = "list results";
-        let transaction = self.database.begin_read().map_err(database(read))?;
+        let transaction = self.begin_read(read)?;
         let runs = transaction.open_table(RUNS).map_err(database(read))?;
         let token = listing.page_token.as_str();
         if !token
