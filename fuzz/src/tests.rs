@@ -86,3 +86,14 @@ fn the_same_number_gives_the_same_mutations() {
     assert_eq!(made(5), made(5));
     assert_ne!(made(5), made(6));
 }
+
+#[test]
+fn what_is_allocated_is_seen() {
+    let (kept, peak) = crate::memory::peak_bytes(|| {
+        drop(vec![1_u8; 1 << 20]);
+        vec![1_u8; 10]
+    });
+    assert_eq!(kept.len(), 10);
+    assert!((1 << 20..1 << 21).contains(&peak), "{peak}");
+    assert_eq!(crate::memory::peak_bytes(|| 5), (5, 0));
+}

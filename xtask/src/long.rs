@@ -84,9 +84,13 @@ pub(crate) struct Fuzzed {
 fn fuzz(root: &Path, words: &[&str]) -> Result<ExitCode> {
     let (chosen, seconds) = options(words, "--seconds", FUZZ_SECONDS)?;
     let folder = binaries::target_folder(root)?.join("fuzz");
-    let programs = build_fuzzers(root, &folder)?;
-    let corpus = folder.join("corpus");
-    let listed = shell::capture(Command::new(programs.join("fuzz-seeds")).arg(&corpus))?;
+    let program = build_fuzzer(root, &folder)?;
+    let mut seeds = Command::new("cargo");
+    seeds
+        .current_dir(root)
+        .args(["run", "--quiet", "--package", "fuzz", "--bin", "fuzz-seeds"])
+        .arg(folder.join("corpus"));
+    let listed = shell::capture(&mut seeds)?;
     let targets: Vec<(&str, &str)> = listed
         .lines()
         .filter_map(|line| line.split_once('\t'))
@@ -99,7 +103,7 @@ fn fuzz(root: &Path, words: &[&str]) -> Result<ExitCode> {
     let mut crashed = false;
     for (name, what) in targets {
         let log = folder.join(format!("{name}.log"));
-        let held = fuzz_one(root, &folder, name, seconds)?;
+        let held = fuzz_one(root, &program, &folder, (name, seconds))?;
         let said = fs::read_to_string(&log).with_context(|| format!("read {}", log.display()))?;
         if !held {
             crashed = true;
@@ -132,26 +136,29 @@ fn fuzz(root: &Path, words: &[&str]) -> Result<ExitCode> {
 }
 
 /// The explicit target keeps the flags away from build scripts and macros.
-fn build_fuzzers(root: &Path, folder: &Path) -> Result<PathBuf> {
+fn build_fuzzer(root: &Path, folder: &Path) -> Result<PathBuf> {
     let host = binaries::host_triple()?;
     let mut cargo = Command::new("cargo");
     cargo
         .current_dir(root)
-        .args(["build", "--profile", "fuzz", "--package", "fuzz", "--bins"])
-        .args(["--features", "coverage", "--target", &host, "--target-dir"])
+        .args(["build", "--profile", "fuzz", "--package", "fuzz"])
+        .args(["--bin", "fuzz-coverage", "--features", "coverage"])
+        .args(["--target", &host, "--target-dir"])
         .arg(folder)
         .env("RUSTFLAGS", COVERAGE_FLAGS.join(" "))
         .env_remove("CARGO_ENCODED_RUSTFLAGS");
     shell::must(&mut cargo)
-        .context("build the fuzzers; libFuzzer needs a C++ compiler: apt-get install g++")?;
-    Ok(folder.join(host).join("fuzz"))
+        .context("build the fuzzer; libFuzzer needs a C++ compiler: apt-get install g++")?;
+    Ok(folder.join(host).join("fuzz/fuzz-coverage"))
 }
 
 /// Runs one target at low priority; its words go to a log.
-fn fuzz_one(root: &Path, folder: &Path, name: &str, seconds: u64) -> Result<bool> {
-    let program = folder
-        .join(binaries::host_triple()?)
-        .join("fuzz/fuzz-coverage");
+fn fuzz_one(
+    root: &Path,
+    program: &Path,
+    folder: &Path,
+    (name, seconds): (&str, u64),
+) -> Result<bool> {
     let log = folder.join(format!("{name}.log"));
     let log = File::create(&log).with_context(|| format!("create {}", log.display()))?;
     let artifacts = folder.join(format!("breaks-{name}-"));

@@ -2,6 +2,8 @@
 //! policy of the catalog allows nothing that the extended one does not.
 
 mod acts;
+#[cfg(test)]
+mod tests;
 
 use std::sync::LazyLock;
 

@@ -109,6 +109,7 @@ pub(super) fn launcher_seeds() -> Vec<Vec<u8>> {
             token,
             id: "sb-1".to_owned(),
             plan: Box::new(plan),
+            group: Some(3),
         };
         seeds.push(seed(0, &start));
     }

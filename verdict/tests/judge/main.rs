@@ -8,6 +8,7 @@
 
 mod datasets;
 mod driver;
+mod frames;
 mod hacks;
 mod reaching;
 mod values;
