@@ -3,6 +3,7 @@
 //! It decides nothing: [`crate::make_plan`] compares its facts with what a policy asks.
 
 pub mod cgroups;
+pub mod grade;
 
 use std::fs;
 use std::path::Path;
@@ -84,6 +85,8 @@ pub struct HostFacts {
     pub mode: Mode,
     /// Why not a higher one; empty for root mode.
     pub mode_reason: String,
+    /// What an operator can do about that; empty for root mode.
+    pub mode_fix: String,
     /// Whether the operator accepts landlock mode; without it such a host serves nothing.
     pub landlock_mode_accepted: bool,
     /// Landlock ABI, 0 = none.
@@ -109,12 +112,15 @@ pub fn inspect() -> HostFacts {
     let root = nix::unistd::geteuid().is_root();
     let landlock_abi = sys::landlock_abi();
     let cgroups = cgroups::layout(root);
-    let user_namespaces = user_namespaces_possible();
+    let (mode, obstacle) = grade::grade(root);
+    let user_namespaces = mode != Mode::Landlock;
     let actions = read("/proc/sys/kernel/seccomp/actions_avail");
     let seccomp_notify = actions
         .split_whitespace()
         .any(|action| action == "user_notif");
-    let (mode, mode_reason) = grade(root, user_namespaces);
+    let (mode_reason, mode_fix) = obstacle
+        .map(|obstacle| (obstacle.reason, obstacle.fix))
+        .unwrap_or_default();
     let cpus = std::thread::available_parallelism()
         .ok()
         .and_then(|count| u32::try_from(count.get()).ok())
@@ -124,6 +130,7 @@ pub fn inspect() -> HostFacts {
         cpus,
         mode,
         mode_reason,
+        mode_fix,
         landlock_mode_accepted: false,
         landlock_abi,
         cgroups,
@@ -133,49 +140,6 @@ pub fn inspect() -> HostFacts {
     };
     facts.features = features(&facts, root);
     facts
-}
-
-fn grade(root: bool, user_namespaces: bool) -> (Mode, String) {
-    if root && user_namespaces {
-        (Mode::Root, String::new())
-    } else if user_namespaces {
-        (Mode::Rootless, "the daemon does not run as root".to_owned())
-    } else {
-        (
-            Mode::Landlock,
-            "user namespaces cannot be made here".to_owned(),
-        )
-    }
-}
-
-/// Tries it in a child of our own, since AppArmor and sysctls both can forbid it.
-fn user_namespaces_possible() -> bool {
-    let limit = read("/proc/sys/user/max_user_namespaces");
-    if limit == "0" || read("/proc/sys/kernel/unprivileged_userns_clone") == "0" {
-        return nix::unistd::geteuid().is_root() && limit != "0";
-    }
-    Path::new("/proc/self/ns/user").exists() && probe_user_namespace()
-}
-
-fn probe_user_namespace() -> bool {
-    const CLONE_NEWUSER: u64 = 0x1000_0000;
-    const CLONE_NEWNET: u64 = 0x4000_0000;
-    if fs::read_dir("/proc/self/task").map_or(0, Iterator::count) > 1 {
-        // Forking from a threaded process is not safe; assume what the limits say.
-        return true;
-    }
-    match sys::process::clone_process(sys::process::CloneFlags(CLONE_NEWUSER | CLONE_NEWNET), None)
-    {
-        Ok(sys::process::Fork::Child) => {
-            // AppArmor lets the namespace be made but strips its capabilities: using one tells.
-            sys::process::exit_now(i32::from(sys::loopback_up().is_err()))
-        }
-        Ok(sys::process::Fork::Parent { pid, .. }) => matches!(
-            nix::sys::wait::waitpid(nix::unistd::Pid::from_raw(pid), None),
-            Ok(nix::sys::wait::WaitStatus::Exited(_, 0))
-        ),
-        Err(_errno) => false,
-    }
 }
 
 /// How a user gets a group of its own; root has one wherever the hierarchy is writable.
@@ -208,8 +172,7 @@ fn features(facts: &HostFacts, root: bool) -> Vec<Feature> {
             facts.user_namespaces,
             format!("max {}", read("/proc/sys/user/max_user_namespaces")),
             "every sandbox has a user namespace of its own",
-            "sysctl user.max_user_namespaces=65536; on Ubuntu also \
-             kernel.apparmor_restrict_unprivileged_userns=0 or an AppArmor profile for sandboxd",
+            &facts.mode_fix,
         ),
         row(
             "landlock",

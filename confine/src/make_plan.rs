@@ -48,11 +48,11 @@ pub fn make_plan(
         return Err(PlanError::HostCannot {
             control: "namespaces",
             why: host.mode_reason.clone(),
-            fix:
-                "run `rollcage doctor` for the setting to change, or accept the lowest grade with \
-                 `accept_landlock_mode = true` in the daemon's configuration (ROLLCAGE_CONFIG \
-                 names the file)"
-                    .to_owned(),
+            fix: format!(
+                "{}; or accept the lowest grade with `accept_landlock_mode = true` in the daemon's \
+                 configuration (ROLLCAGE_CONFIG names the file)",
+                host.mode_fix
+            ),
         });
     }
     let degradable = missing_controls(policy, host)?;
@@ -139,7 +139,7 @@ fn controls(host: &HostFacts) -> Vec<Control> {
             name: "namespaces",
             present: namespaces,
             why: "user namespaces cannot be made here",
-            fix: "run `rollcage doctor` for the sysctl or AppArmor setting to change",
+            fix: "run `rollcage doctor` for the setting to change",
         },
         Control {
             name: "landlock",

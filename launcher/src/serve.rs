@@ -82,11 +82,14 @@ pub(crate) fn run(args: &ServeArgs) -> Result<()> {
     if args.force_landlock {
         host.mode = Mode::Landlock;
         host.mode_reason = "asked for by --force-landlock".into();
+        host.mode_fix = "start the launcher without --force-landlock".into();
     }
     if host.mode == Mode::Landlock && nix::unistd::geteuid().is_root() {
         bail!(
-            "landlock mode runs programs under our own user, which must not be root; make user \
-             namespaces possible (sysctl user.max_user_namespaces=65536) or start as another user"
+            "{}; without them programs run under our own user, which must not be root; fix: {}, or \
+             start as another user",
+            host.mode_reason,
+            host.mode_fix
         );
     }
     let instance = Instance::claim(&args.runtime_dir)?;

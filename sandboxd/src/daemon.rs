@@ -18,6 +18,8 @@ mod tests;
 
 use std::path::PathBuf;
 
+use confine::host::grade::{Obstacle, root_obstacle};
+
 use crate::config::Config;
 
 pub use folders::FolderError;
@@ -42,6 +44,9 @@ pub struct ServeOptions {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DaemonError {
+    /// It runs as root, but in surroundings that leave root too little.
+    #[error("run as root")]
+    Root(#[source] Obstacle),
     /// A folder cannot be used, or another daemon uses it.
     #[error("prepare folders")]
     Folders(#[source] FolderError),
@@ -115,6 +120,9 @@ pub fn serve(config: Config, options: ServeOptions) -> Result<(), DaemonError> {
 fn prepare(config: Config, options: ServeOptions) -> Result<Prepared, DaemonError> {
     let started_by = nix::unistd::getuid();
     let root = nix::unistd::geteuid().is_root();
+    if root && let Some(obstacle) = root_obstacle() {
+        return Err(DaemonError::Root(obstacle));
+    }
     let ready = options.ready_fd.map(take_ready_fd).transpose()?;
     let lock = folders::lock(&config.state_dir, &config.socket).map_err(DaemonError::Folders)?;
     let owner = root.then_some(config.api_ids);

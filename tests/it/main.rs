@@ -22,6 +22,8 @@ mod delegated;
 #[cfg(test)]
 mod endings;
 #[cfg(test)]
+mod environments;
+#[cfg(test)]
 mod escape;
 #[cfg(test)]
 mod fields;

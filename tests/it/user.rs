@@ -1,4 +1,4 @@
-//! An ordinary user of no account, with a home and programs of his own, and the `rollcage` command as
+//! An ordinary user of no account (or root, as 0), with a home and programs of his own, and the `rollcage` command as
 //! he calls it: straight, or from within surroundings that a test made.
 
 use std::fs;
@@ -108,6 +108,12 @@ impl User {
             .env("HOME", self.home.path())
             .env("XDG_RUNTIME_DIR", self.path("run"))
             .env("ROLLCAGE_BIN_DIR", self.path("bin"));
+        if self.id == 0 {
+            // Else the host's own daemon and its state would be meant.
+            command
+                .env("ROLLCAGE_STATE_DIR", self.path("state"))
+                .env("ROLLCAGE_SOCKET", self.path("nobody.sock"));
+        }
         if self.path(configuration).exists() {
             command.env("ROLLCAGE_CONFIG", self.path(configuration));
         }

@@ -69,13 +69,38 @@ pub fn clone_process(flags: CloneFlags, cgroup: Option<BorrowedFd<'_>>) -> SysRe
     // SAFETY: the struct has the size told and outlives the call; `pidfd` outlives it too. No new
     // stack is given and CLONE_VM is not set, so the child continues here on a copy of the memory.
     let value = unsafe { libc::syscall(libc::SYS_clone3, &raw const args, size_of::<CloneArgs>()) };
-    match check(value)? {
+    let cloned = match check(value) {
+        // Filters of container engines cannot look into clone3's arguments and refuse all of it.
+        Err(Errno::ENOSYS) if cgroup.is_none() => clone_by_registers(flags, &mut pidfd),
+        cloned => cloned,
+    };
+    match cloned? {
         0 => Ok(Fork::Child),
         pid => Ok(Fork::Parent {
             pid: i32::try_from(pid).map_err(|_wide| Errno::ERANGE)?,
             pidfd: adopt_fd(pidfd)?,
         }),
     }
+}
+
+/// The same through clone(2), which every kernel and filter knows. Handlers of signals stay, which
+/// matters only until the next exec.
+fn clone_by_registers(flags: CloneFlags, pidfd: &mut libc::c_int) -> SysResult<libc::c_long> {
+    let mut bits = flags.0 | CLONE_PIDFD;
+    if flags.0 & CLONE_PARENT == 0 {
+        bits |= u64::from(libc::SIGCHLD.unsigned_abs());
+    }
+    // SAFETY: as above; the kernel writes the pidfd where the third argument says.
+    check(unsafe {
+        libc::syscall(
+            libc::SYS_clone,
+            bits,
+            std::ptr::null_mut::<libc::c_void>(),
+            std::ptr::from_mut(pidfd),
+            std::ptr::null_mut::<libc::c_int>(),
+            0 as libc::c_long,
+        )
+    })
 }
 
 /// Replaces the process by the program behind `program`, an open descriptor. execveat(2).

@@ -25,6 +25,7 @@ pub(super) fn host() -> HostFacts {
         cpus: 2,
         mode: Mode::Root,
         mode_reason: String::new(),
+        mode_fix: String::new(),
         landlock_abi: 4,
         cgroups: CgroupLayout::V2 { controllers },
         user_namespaces: true,
