@@ -51,7 +51,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "SRC[:DEST]", value_parser = units::parse_put)]
     put: Vec<Put>,
     /// Bring files back (path or pattern below /workspace) to --get-to, or with --json in the
-    /// result; may be repeated.
+    /// result; may be repeated. A pattern brings no hidden name that it does not begin itself.
     #[arg(long, value_name = "PATH")]
     get: Vec<String>,
     /// Folder for what --get brings back.

@@ -231,3 +231,37 @@ fn two_files_for_one_place_are_refused() {
         .unwrap_err();
     assert!(failure.to_string().contains("/workspace/same"), "{failure}");
 }
+
+/// Somebody swaps a folder with a link while files are brought back into it.
+#[test]
+fn a_folder_that_is_swapped_with_a_link_gets_what_is_meant_for_it_or_nothing() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    let top = tempfile::tempdir().unwrap();
+    let (to, outside) = (top.path().join("to"), top.path().join("outside"));
+    for folder in [&outside, &to.join("deep")] {
+        std::fs::create_dir_all(folder).unwrap();
+    }
+    std::fs::write(outside.join("file"), "sentinel").unwrap();
+    let (deep, link) = (to.join("deep"), top.path().join("link"));
+    std::os::unix::fs::symlink(&outside, &link).unwrap();
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let here = nix::fcntl::AT_FDCWD;
+            while !stop.load(Ordering::Relaxed) {
+                let flags = nix::fcntl::RenameFlags::RENAME_EXCHANGE;
+                nix::fcntl::renameat2(here, &deep, here, &link, flags).unwrap();
+            }
+        });
+        for _ in 0..2_000 {
+            // Written, or refused for the link.
+            if let Err(failure) = save(&to, &[&collected("deep/file")]) {
+                assert!(matches!(failure, Failure::Write { .. }), "{failure}");
+            }
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+    let text = std::fs::read_to_string(outside.join("file")).unwrap();
+    assert_eq!(text, "sentinel");
+    assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 1);
+}
