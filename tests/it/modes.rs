@@ -67,12 +67,21 @@ impl Mode {
         speak(self.command().args(arguments), b"")
     }
 
+    /// Where the daemon keeps what does not outlive a boot (not root's, which is the host's own).
+    pub(crate) fn runtime_dir(&self) -> std::path::PathBuf {
+        self.run.path().join("rollcage")
+    }
+
     /// Fails the test when a sandbox or an instance left a folder.
     #[track_caller]
     pub(crate) fn nothing_is_left(&self) {
-        let instances = std::fs::read_dir(self.run.path().join("rollcage"));
+        let instances = std::fs::read_dir(self.runtime_dir());
         let entries = instances.into_iter().flatten().flatten();
-        let left: Vec<_> = entries.filter(|entry| entry.path().is_dir()).collect();
+        let is_instance = |entry: &std::fs::DirEntry| {
+            let name = entry.file_name();
+            entry.path().is_dir() && name.to_string_lossy().starts_with("instance-")
+        };
+        let left: Vec<_> = entries.filter(is_instance).collect();
         assert!(left.is_empty(), "{}: {left:?}", self.name);
     }
 }

@@ -138,19 +138,21 @@ fn a_working_folder_leads_nowhere_outside() {
     is_unchanged(&sentinel);
 }
 
-/// Writes over whatever would change the rules, and reads what holds them. `/tmp` is its own.
+/// Writes over whatever would change the rules, and reads what holds them. `/tmp` and `/dev/shm`
+/// are its own.
 const REWRITE: &str = r#"
 import os, sys
 reached = []
+def own(name): return name.startswith(("/tmp/", "/dev/shm/"))
 for name in sys.argv[1:]:
     for way in ("", "/proc/self/root", "/proc/1/root", "/proc/self/cwd/../../../../.."):
         try:
             if b"sentinel" in open(way + name, "rb").read(): reached.append(("read", way + name))
         except OSError: pass
         try:
-            if not name.startswith("/tmp/"): os.makedirs(os.path.dirname(way + name), exist_ok=True)
+            if not own(name): os.makedirs(os.path.dirname(way + name), exist_ok=True)
             open(way + name, "w").write("evil")
-            if not name.startswith("/tmp/"): reached.append(("write", way + name))
+            if not own(name): reached.append(("write", way + name))
         except OSError: pass
 print(reached)
 "#;
@@ -195,7 +197,11 @@ fn in_no_mode_can_a_program_change_the_rules() {
         for sentinel in &sentinels {
             fs::write(sentinel, SENTINEL).expect("plant it");
         }
-        let rules = rules(&home);
+        let mut rules = rules(&home);
+        for name in ["sandboxd.sock", "instance-0.lock", "proof/evil"] {
+            let path = mode.runtime_dir().join(name);
+            rules.push(path.to_string_lossy().into_owned());
+        }
         let words = [
             "run", "--json", "--policy", "build", "--", "python3", "-c", REWRITE,
         ];
