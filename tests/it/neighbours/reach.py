@@ -28,11 +28,17 @@ def connect(family, address, kind=socket.SOCK_STREAM):
             one.send(b"x")
 
 
+def second_name(path):
+    name = "/workspace/name" if os.path.isdir("/workspace") else path + ".link"
+    os.link(path, name)
+    os.unlink(name)
+
+
 for what in ("ssh key", "file at home", "file in tmp", "shared memory file"):
     path = planted[what]
     attempt(what, lambda: open(path).read() + "")
     attempt(what + " for writing", lambda: open(path, "r+").close())
-    attempt(what + " by another name", lambda: os.link(path, "/workspace/name" if os.path.isdir("/workspace") else path + ".link"))
+    attempt(what + " by another name", lambda: second_name(path))
     for way in ("/proc/1/root", "/proc/self/root", f"/proc/{planted['process']}/root"):
         attempt(what + " through /proc", lambda: open(way + path).close())
 for what in ("ssh agent", "message bus", "container daemon"):
