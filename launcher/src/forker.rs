@@ -93,10 +93,23 @@ fn prepare(
     mode: Mode,
 ) -> Result<(OwnedFd, OwnedFd)> {
     let kept = keep_only(socket, init)?;
+    give_up_favours()?;
     if mode == Mode::Root {
         mounts::keep_only(image)?;
     }
     Ok(kept)
+}
+
+/// What an operator gives the daemon for itself is not for its sandboxes: they have no better
+/// chance than others when memory or CPU time is short.
+fn give_up_favours() -> Result<()> {
+    const SCORE: &str = "/proc/self/oom_score_adj";
+    confine::sys::process::ordinary_priority().context("give up a raised priority")?;
+    let score = std::fs::read_to_string(SCORE).context("read the own oom score")?;
+    if score.trim().starts_with('-') {
+        std::fs::write(SCORE, "0").context("give up a lowered oom score")?;
+    }
+    Ok(())
 }
 
 /// Closes all that the launcher has open but the two descriptors a forker needs: a copy of the

@@ -88,6 +88,8 @@ pub(crate) enum Want {
     Always(&'static [&'static str]),
     /// These, where there are namespaces; in landlock mode it is not asked, for this reason.
     Namespaced(&'static [&'static str], &'static str),
+    /// A number that is not greater.
+    AtMost(u64),
     /// It depends.
     By(fn(&Setting) -> Expectation),
 }
@@ -137,6 +139,7 @@ pub fn expected(row: &Row, setting: &Setting) -> Expectation {
         Want::Always(words) => Expectation::any(words),
         Want::Namespaced(_, why) if !setting.own_namespaces => Expectation::NotAsked(why),
         Want::Namespaced(words, _) => Expectation::any(words),
+        Want::AtMost(most) => Expectation::AtMost(most),
         Want::By(of) => of(setting),
     }
 }

@@ -1,62 +1,78 @@
-//! Ways out, tried from inside: each closed, by name, with the answer it is closed with. Two programs
-//! try them: our own (`tests/probe/probe.c`) and, where it lies beside the checkout, `esc.c`. Our own
-//! is also run outside, as root in namespaces of its own: what fails there in the same way would
-//! prove nothing.
+//! The ways out, tried from inside: each closed, by name, with the answer it is closed with. Two programs
+//! try them: our own, `sandbox-probe`, in every mode, and, where it lies beside the checkout, `esc.c`.
+//! Our own is also run outside, as root in namespaces of its own: what fails there in the same way
+//! would prove nothing.
 
-mod rows;
+mod setting;
+mod users;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
+use probe::{BATTERY, Finding, Outside, Setting, judge, judge_row, row_named};
 use serde_json::json;
 use verdict::Ending;
 
 use crate::skips;
 use crate::world::{Outcome, World};
-use rows::{ALLOWED, CLOSED, Outside};
 
 /// A folder that sandboxes are shown, with the programs in it; removed at the end.
-struct ProbeFolder {
+pub(crate) struct ProbeFolder {
     folder: tempfile::TempDir,
 }
 
 impl ProbeFolder {
-    /// `None`, told and counted, where there is no compiler.
-    fn with(test: &str, sources: &[(&str, &Path)]) -> Option<Self> {
-        if !skips::has_file(test, "/usr/bin/gcc") || !skips::has_file(test, "/usr/include/stdio.h")
-        {
-            return None;
-        }
-        // Where policies let programs be executed from, and the image has nothing else.
+    /// Where policies let programs be executed from, and the image has nothing else.
+    fn new() -> Self {
         let folder = tempfile::Builder::new()
             .prefix("rollcage-probe-")
             .tempdir_in("/opt");
         let folder = folder.expect("make the probe's folder");
         let open = fs::Permissions::from_mode(0o755);
         fs::set_permissions(folder.path(), open).expect("open it");
-        for (name, source) in sources {
-            let mut gcc = Command::new("/usr/bin/gcc");
-            gcc.args(["-O1", "-w", "-static", "-o"])
-                .arg(folder.path().join(name))
-                .arg(source);
-            let built = gcc.output().expect("start gcc");
-            assert!(
-                built.status.success(),
-                "{}",
-                String::from_utf8_lossy(&built.stderr)
-            );
-        }
-        Some(Self { folder })
+        Self { folder }
     }
 
-    fn program(&self, name: &str) -> String {
+    /// With `sandbox-probe` in it, which needs no `/.probe` to be run.
+    pub(crate) fn with_probe() -> Self {
+        let folder = Self::new();
+        let program = skips::bin_dir().join("sandbox-probe");
+        fs::copy(program, folder.folder.path().join("probe")).expect("copy the probe");
+        folder
+    }
+
+    /// With a program of C; `None`, told and counted, where there is no compiler.
+    fn compiled(test: &str, name: &str, source: &Path) -> Option<Self> {
+        if !skips::has_file(test, "/usr/bin/gcc") || !skips::has_file(test, "/usr/include/stdio.h")
+        {
+            return None;
+        }
+        let folder = Self::new();
+        let mut gcc = Command::new("/usr/bin/gcc");
+        gcc.args(["-O1", "-w", "-static", "-o"])
+            .arg(folder.folder.path().join(name))
+            .arg(source);
+        let built = gcc.output().expect("start gcc");
+        assert!(
+            built.status.success(),
+            "{}",
+            String::from_utf8_lossy(&built.stderr)
+        );
+        Some(folder)
+    }
+
+    pub(crate) fn program(&self, name: &str) -> String {
         self.folder.path().join(name).to_string_lossy().into_owned()
     }
 
-    fn config(&self) -> String {
+    pub(crate) fn path(&self) -> String {
+        self.folder.path().to_string_lossy().into_owned()
+    }
+
+    pub(crate) fn config(&self) -> String {
         format!(
             "[host_image]\nextra_read_paths = [{:?}]\n",
             self.folder.path()
@@ -64,64 +80,46 @@ impl ProbeFolder {
     }
 }
 
-/// Rows of the probe's output.
-fn results(text: &str) -> BTreeMap<String, String> {
-    let rows = text.lines().filter_map(|line| line.split_once('\t'));
-    rows.map(|(name, result)| (name.to_owned(), result.to_owned()))
-        .collect()
-}
-
-fn probe_source() -> PathBuf {
-    skips::repository().join("tests/probe/probe.c")
-}
-
 fn run_program(world: &World, policy: &str, program: &str) -> Outcome {
     // A row a child, so that there is always room for one more.
     world.run(&json!({ "policy": policy, "argv": [program] }))
 }
 
-/// All that differs from what is wanted, as text: every row at once, not the first alone.
-fn differences(profile: usize, found: &BTreeMap<String, String>) -> Vec<String> {
-    let mut wrong = Vec::new();
-    let mut named = BTreeSet::new();
-    let closed = CLOSED.iter().map(|row| (row.name, row.wanted[profile]));
-    for (name, wanted) in closed.chain(ALLOWED.iter().map(|name| (*name, "ok"))) {
-        named.insert(name);
-        let is = found.get(name).map_or("missing", String::as_str);
-        if !wanted.split('|').any(|one| one == is) {
-            wrong.push(format!("{name}: {is}, wanted {wanted}"));
-        }
-    }
-    wrong.extend(
-        found
-            .keys()
-            .filter(|name| !named.contains(name.as_str()))
-            .map(|name| format!("{name}: not in the table")),
-    );
-    wrong
+/// All that is wrong, as text: every row at once, not the first alone.
+pub(crate) fn wrong_rows(what: &str, findings: &[Finding], setting: &Setting) -> Vec<String> {
+    let judged = judge(findings, setting);
+    let asked = judged.iter().filter(|row| row.right.is_some()).count();
+    assert!(asked > 150, "{what}: only {asked} rows were asked");
+    judged
+        .iter()
+        .filter(|row| row.right == Some(false))
+        .map(|row| {
+            format!(
+                "{what}: {} ({}): {}, wanted {}",
+                row.name, row.class, row.found, row.expected
+            )
+        })
+        .collect()
 }
 
 #[test]
 fn every_way_out_is_closed_under_each_policy() {
     let test = "every_way_out_is_closed_under_each_policy";
-    let source = probe_source();
-    let Some(folder) = ProbeFolder::with(test, &[("probe", &source)]) else {
+    if !skips::is_root(test) {
         return;
-    };
+    }
+    let folder = ProbeFolder::with_probe();
     let Some(world) = World::with_config(test, &folder.config()) else {
         return;
     };
     let mut wrong = Vec::new();
     let mut inside = BTreeMap::new();
-    for (policy, profile) in [("python", 0), ("shell", 0), ("node", 1), ("build", 2)] {
+    for policy in ["python", "shell", "node", "build"] {
+        let setting = setting::in_root_mode(policy, &folder.path());
         let outcome = run_program(&world, policy, &folder.program("probe"));
         outcome.exited(0);
-        let found = results(&outcome.stdout());
-        wrong.extend(
-            differences(profile, &found)
-                .into_iter()
-                .map(|row| format!("{policy}: {row}")),
-        );
+        let found = probe::parse(&outcome.result.stdout).expect("findings");
+        wrong.extend(wrong_rows(policy, &found, &setting));
         // What the filter refuses is told; not every call has to be, but these must.
         let told: BTreeSet<&str> = outcome
             .result
@@ -149,13 +147,33 @@ fn every_way_out_is_closed_under_each_policy() {
         }
         inside.insert(policy, found);
     }
-    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+    wrong.extend(alone(&world, &folder));
     wrong.extend(controls(&folder, &inside["python"]));
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
 
+/// The row that ends its run, in runs of its own with little memory.
+fn alone(world: &World, folder: &ProbeFolder) -> Option<String> {
+    const MEMORY_BYTES: u64 = 64 << 20;
+    let row = row_named("memory_limit").expect("the row");
+    let request = json!({
+        "policy": "python",
+        "argv": [folder.program("probe"), "row", row.name],
+        "limits": { "memory_bytes_max": MEMORY_BYTES },
+    });
+    let outcome = world.run(&request);
+    let mut setting = setting::in_root_mode("python", &folder.path());
+    setting.memory_bytes_max = MEMORY_BYTES;
+    let told = probe::parse(&outcome.result.stdout).expect("findings");
+    let found = told
+        .first()
+        .map_or(outcome.ending.kind(), |finding| &finding.result);
+    let judged = judge_row(row, Some(found), &setting);
+    (judged.right != Some(true)).then(|| format!("{judged:?}"))
+}
+
 /// The same attempts outside: the allowed ones work, the closed ones answer otherwise.
-fn controls(folder: &ProbeFolder, inside: &BTreeMap<String, String>) -> Vec<String> {
+fn controls(folder: &ProbeFolder, inside: &[Finding]) -> Vec<String> {
     // Whether the descriptors of whoever runs the tests come this far is chance: one is planted.
     let output = Command::new("/bin/sh")
         .args(["-c", "exec 7</dev/null; exec \"$0\" outside"])
@@ -167,20 +185,25 @@ fn controls(folder: &ProbeFolder, inside: &BTreeMap<String, String>) -> Vec<Stri
         "{}",
         String::from_utf8_lossy(&output.stderr)
     );
-    let outside = results(&String::from_utf8_lossy(&output.stdout));
+    let outside = probe::parse(&output.stdout).expect("findings");
+    let by_name = |findings: &[Finding], name: &str| -> Option<String> {
+        let found = findings.iter().find(|finding| finding.name == name);
+        found.map(|finding| finding.result.clone())
+    };
     let mut wrong = Vec::new();
-    for row in CLOSED {
-        if row.outside == Outside::Differs && outside.get(row.name) == inside.get(row.name) {
+    for row in BATTERY {
+        let (out, within) = (by_name(&outside, row.name), by_name(inside, row.name));
+        let right = match row.outside {
+            Outside::Differs => out.is_some() && out != within,
+            Outside::Works => out.is_some() && out == within,
+            Outside::Varies => out.is_some(),
+            Outside::NotTried => out.is_none(),
+        };
+        if !right {
             wrong.push(format!(
-                "outside too {} gives {:?}",
-                row.name,
-                outside.get(row.name)
+                "outside {} gives {out:?}, inside {within:?}",
+                row.name
             ));
-        }
-    }
-    for name in ALLOWED {
-        if outside.get(*name).map(String::as_str) != Some("ok") {
-            wrong.push(format!("outside {name} gives {:?}", outside.get(*name)));
         }
     }
     wrong
@@ -204,7 +227,7 @@ fn every_row_of_the_prototypes_escape_program_is_closed() {
     if !skips::has_file(test, &source.to_string_lossy()) {
         return;
     }
-    let Some(folder) = ProbeFolder::with(test, &[("esc", &source)]) else {
+    let Some(folder) = ProbeFolder::compiled(test, "esc", &source) else {
         return;
     };
     let Some(world) = World::with_config(test, &folder.config()) else {

@@ -2,12 +2,34 @@
 
 use policies::SyscallProfile;
 
-use super::{EBUSY, EPERM, OK, SIGSYS, from_compat};
+use super::{EBUSY, EINVAL, EMFILE, ENOSYS, EPERM, OK, SIGSYS, from_compat, from_debug};
 use crate::row::{Class, Expectation, Row, Want, row};
 use crate::setting::Setting;
 
 const FILTER: &[&str] = &["seccomp"];
 const CLOSED: Want = Want::Always(&[EPERM]);
+/// As a kernel answers that does not have the call.
+const NEW: Want = Want::Always(&[ENOSYS]);
+
+/// What namespaces of one's own make harmless is refused where there are none.
+fn own_ipc(setting: &Setting, call: &str) -> Expectation {
+    if setting.own_namespaces {
+        from_compat(setting, call)
+    } else {
+        Expectation::any(&[EPERM])
+    }
+}
+
+/// Refused by the filter, else for the limit of zero bytes.
+fn posix_queue(setting: &Setting) -> Expectation {
+    match own_ipc(setting, "mq_open") {
+        Expectation::OneOf(words) if words.iter().all(|word| word == EPERM) => {
+            Expectation::any(&[EPERM])
+        }
+        // A kernel without message queues says so.
+        _ => Expectation::any(&[EMFILE, ENOSYS]),
+    }
+}
 
 fn shared_memory(setting: &Setting) -> Expectation {
     if setting.cgroup_memory && setting.own_namespaces {
@@ -75,4 +97,52 @@ pub(super) const ROWS: &[Row] = &[
     row("memfd_sealed", Class::InternalEscalation, "make a memory file that cannot be executed, as programs do", &[], Want::By(sealed_memfd)).works(),
     row("int80", Class::Escape, "make a call through the 32-bit ABI", FILTER, Want::Always(&[SIGSYS])),
     row("x32", Class::Escape, "make a call through the x32 ABI", FILTER, Want::Always(&[SIGSYS])),
+    row("uring_enter", Class::Escape, "enter an io_uring", FILTER, CLOSED),
+    row("uring_register", Class::Escape, "register with an io_uring", FILTER, CLOSED),
+    row("load_module_file", Class::Escape, "load a module from a file", FILTER, CLOSED),
+    row("unload_module", Class::HostDos, "unload a module", FILTER, CLOSED),
+    row("load_kernel_file", Class::Escape, "load another kernel from a file", FILTER, CLOSED),
+    row("set_clock", Class::HostDos, "set one of the clocks", FILTER, CLOSED),
+    row("adjust_clock", Class::HostDos, "slow the clock", FILTER, CLOSED),
+    row("adjust_one_clock", Class::HostDos, "slow one of the clocks", FILTER, CLOSED),
+    row("set_domain_name", Class::InternalEscalation, "set the domain name", FILTER, CLOSED),
+    row("swap_off", Class::HostDos, "stop swapping", FILTER, CLOSED),
+    row("quota_by_file", Class::HostDos, "change quotas by a file", FILTER, CLOSED),
+    row("hang_up", Class::HostDos, "hang up a terminal", FILTER, CLOSED).not_outside(),
+    row("sync_all", Class::PeerDos, "write all of the host's files back", FILTER, CLOSED).not_outside(),
+    row("sync_one", Class::PeerDos, "write one of the host's file systems back", FILTER, CLOSED),
+    row("fan_mark", Class::HostLeak, "mark files to be watched", FILTER, CLOSED),
+    row("watch", Class::HostLeak, "watch files of the image, which are the host's", FILTER, Want::By(|setting| from_debug(setting, "inotify_init1"))),
+    row("async_io", Class::PeerDos, "set up asynchronous I/O", FILTER, Want::By(|setting| from_compat(setting, "io_setup"))),
+    row("message_queue", Class::PeerDos, "keep messages in no process", FILTER, Want::By(|setting| own_ipc(setting, "msgget"))),
+    row("semaphores", Class::PeerDos, "keep semaphores in no process", FILTER, Want::By(|setting| own_ipc(setting, "semget"))),
+    row("posix_queue", Class::PeerDos, "open a message queue without a limit", &["seccomp", "rlimits"], Want::By(posix_queue)),
+    row("tee_pipe", Class::Escape, "copy pages between pipes", FILTER, Want::By(|setting| from_compat(setting, "tee"))),
+    row("gift_pages", Class::Escape, "give pages to a pipe", FILTER, Want::By(|setting| from_compat(setting, "vmsplice"))),
+    row("memory_policy", Class::PeerDos, "choose where memory lies", FILTER, Want::By(|setting| from_compat(setting, "set_mempolicy"))).varies(),
+    row("move_pages", Class::PeerDos, "move memory between nodes", FILTER, CLOSED).varies(),
+    row("migrate_pages", Class::PeerDos, "move all memory between nodes", FILTER, CLOSED).varies(),
+    row("compare_kernel", Class::HostLeak, "compare addresses in the kernel", FILTER, Want::By(|setting| from_debug(setting, "kcmp"))),
+    row("advise_others", Class::PeerDos, "have another process's memory swapped", FILTER, CLOSED),
+    row("release_others", Class::PeerDos, "have another process's memory released", FILTER, CLOSED),
+    row("scheduling_by_pointer", Class::HostDos, "ask for a deadline class where no filter looks", FILTER, CLOSED),
+    row("round_robin", Class::HostDos, "run round robin, before all others", FILTER, CLOSED).varies(),
+    row("secret_memory", Class::PeerDos, "take memory out of the kernel's sight", FILTER, NEW).varies(),
+    row("futex_wait_many", Class::Escape, "wait for many futexes (GhostLock)", FILTER, NEW).varies(),
+    row("futex_requeue", Class::Escape, "requeue futexes by the new call (GhostLock)", FILTER, NEW).varies(),
+    row("attributes_at", Class::InternalEscalation, "use a call newer than any library needs", FILTER, NEW).varies(),
+    row("next_new_call", Class::Escape, "make a call that no kernel has yet", FILTER, NEW).varies(),
+    row("read_implies_exec", Class::InternalEscalation, "make all memory executable", FILTER, CLOSED),
+    row("share_core", Class::HostLeak, "share a core with another process", FILTER, CLOSED).varies(),
+    row("merge_memory", Class::HostLeak, "have equal pages merged (a side channel)", FILTER, CLOSED).varies(),
+    row("unknown_option", Class::InternalEscalation, "set a process option that no kernel has", FILTER, Want::Always(&[EINVAL])).varies(),
+    row("folder_signals", Class::HostLeak, "watch a folder by signals", FILTER, Want::Always(&[EINVAL])),
+    row("terminal_input_high", Class::Escape, "hide TIOCSTI behind bits above the 32nd", FILTER, CLOSED),
+    row("terminal_console", Class::Escape, "act on the console (TIOCLINUX)", FILTER, CLOSED),
+    row("terminal_discipline", Class::Escape, "change a terminal's line discipline", FILTER, CLOSED),
+    row("terminal_redirect", Class::Escape, "redirect the console", FILTER, CLOSED),
+    row("session_keys", Class::Lateral, "use keys of the host's session", &["session_keyring", "seccomp"], Want::Always(&[EPERM, "no keys"])).varies(),
+    row("persistent_keys", Class::Lateral, "use the user's persistent keys", FILTER, CLOSED).varies(),
+    row("x32_execute", Class::Escape, "execute a program through the x32 ABI", FILTER, Want::Always(&[SIGSYS])),
+    row("int80_socket", Class::Escape, "open sockets through the 32-bit ABI", FILTER, Want::Always(&[SIGSYS])),
 ];

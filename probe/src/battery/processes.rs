@@ -1,8 +1,8 @@
-//! Other processes, identity and what a process was given.
+//! Other processes, and what a process may become.
 
 use policies::SyscallProfile;
 
-use super::{EACCES, EBADF, EINVAL, ENOENT, EPERM, EROFS, OK};
+use super::{EACCES, EINVAL, ENOENT, EPERM, EROFS, OK};
 use crate::row::{Class, Expectation, Row, Want, row};
 use crate::setting::Setting;
 
@@ -22,6 +22,30 @@ fn priority(setting: &Setting) -> Expectation {
     })
 }
 
+/// Another user's in root mode; of the same one it is Landlock's to forbid, or the filter's.
+fn supervisor(setting: &Setting) -> Expectation {
+    match (setting.own_namespaces, setting.leased_ids) {
+        (true, false) if setting.landlock_abi < SCOPES => Expectation::NotAsked(
+            "pid 1 is of the same user; the kernel keeps deadly signals from it",
+        ),
+        _ => Expectation::any(&[EPERM]),
+    }
+}
+
+/// Where neither Landlock nor an own pid namespace keeps signals in, the filter refuses all.
+fn signals(setting: &Setting) -> Expectation {
+    Expectation::any(
+        if setting.own_namespaces || setting.landlock_abi >= SCOPES {
+            &[OK]
+        } else {
+            &[EPERM]
+        },
+    )
+}
+
+/// The Landlock ABI from which signals are kept within a domain.
+const SCOPES: u32 = 6;
+
 #[rustfmt::skip]
 pub(super) const ROWS: &[Row] = &[
     row("trace_child", Class::InternalEscalation, "trace another process", FILTER, Want::By(|setting| tracing(setting, "ptrace"))),
@@ -33,6 +57,13 @@ pub(super) const ROWS: &[Row] = &[
     row("raise_files", Class::PeerDos, "raise a hard limit", &["rlimits", "capabilities"], Want::Always(&[EPERM])).varies(),
     row("raise_priority", Class::PeerDos, "raise the own priority", &["capabilities"], Want::By(priority)),
     row("adjust_oom", Class::PeerDos, "leave the choice of whom the kernel kills for memory", &["landlock", "capabilities"], Want::Always(&[EACCES, ENOENT, EROFS])).varies(),
-    row("extra_descriptors", Class::Escape, "use a descriptor that was left open (Leaky Vessels)", &["descriptors"], Want::Always(&[EBADF])),
-    row("capabilities", Class::InternalEscalation, "hold a capability, run without no_new_privs or without a filter", &["capabilities", "bounding_set", "no_new_privs", "seccomp"], Want::Always(&["none"])),
+    row("change_groups_back", Class::InternalEscalation, "become another user by saved ids", &["identity", "capabilities"], Want::Always(&[EPERM, EINVAL])),
+    row("raise_capability", Class::InternalEscalation, "give oneself capabilities", &["capabilities"], Want::Always(&[EPERM])),
+    row("ambient_capability", Class::InternalEscalation, "give one's children a capability", &["capabilities", "bounding_set"], Want::Always(&[EPERM])),
+    row("signal_supervisor", Class::InternalEscalation, "signal the process that supervises", &["identity", "landlock_rules", "landlock"], Want::By(supervisor)).not_outside(),
+    row("trace_supervisor", Class::InternalEscalation, "trace the process that supervises", &["seccomp", "init_guard"], Want::Always(&[EPERM])).not_outside(),
+    row("memory_of_supervisor", Class::InternalEscalation, "read the memory of the process that supervises", &["seccomp", "init_guard"], Want::Always(&[EPERM])).not_outside(),
+    row("limits_of_supervisor", Class::PeerDos, "change the limits of the process that supervises", FILTER, Want::Always(&[EPERM])).not_outside(),
+    row("descriptor_of_supervisor", Class::Escape, "take a descriptor out of the process that supervises", FILTER, Want::Always(&[EPERM])).not_outside(),
+    row("signal_child", Class::InternalEscalation, "signal a child, as programs do", &[], Want::By(signals)).works(),
 ];

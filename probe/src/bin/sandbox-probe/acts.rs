@@ -3,18 +3,21 @@
 mod files;
 mod kernel;
 mod limits;
+mod listings;
 mod namespaces;
 mod origin;
+mod proc;
 mod processes;
 mod sockets;
+mod state;
 mod written;
 
 use std::ffi::CStr;
 
 use nix::errno::Errno;
 
-use crate::sys::{Arg, HERE, call};
-use crate::told::Told;
+use crate::sys::{Arg, HERE, call, raw};
+use crate::told::{Told, Word, worked};
 
 pub(crate) use origin::Origin;
 
@@ -24,10 +27,13 @@ pub(crate) type Act = fn(&Origin) -> Told;
 /// Acts by subject.
 const SUBJECTS: &[&[(&str, Act)]] = &[
     files::ACTS,
+    proc::ACTS,
+    listings::ACTS,
     namespaces::ACTS,
     sockets::ACTS,
     kernel::ACTS,
     processes::ACTS,
+    state::ACTS,
     written::ACTS,
     limits::ACTS,
 ];
@@ -61,6 +67,23 @@ fn read(descriptor: u64, bytes: &mut [u8]) -> Result<usize, Errno> {
     let mut arguments = [Arg::N(descriptor), Arg::O(bytes), Arg::N(length)];
     let count = call(libc::SYS_read, &mut arguments)?;
     usize::try_from(count).map_err(|_wide| Errno::EOVERFLOW)
+}
+
+/// Whether there is anything to read; an empty file is no secret.
+fn first_byte(path: &CStr) -> Told {
+    match read(readable(path)?, &mut [0])? {
+        0 => Err(Errno::ENODATA),
+        _ => Ok(Word::ok()),
+    }
+}
+
+/// Makes a system call with numbers alone.
+fn numbers(number: libc::c_long, words: &[u64]) -> Told {
+    let mut six = [0u64; 6];
+    for (place, word) in six.iter_mut().zip(words) {
+        *place = *word;
+    }
+    worked(raw(number, six))
 }
 
 #[cfg(test)]

@@ -63,8 +63,11 @@ pub(crate) fn in_child(place: Place, act: impl FnOnce() -> String) -> Result<Str
         Ok(()) | Err(Errno::ESRCH | Errno::EPERM) => {}
         Err(errno) => return Err(errno),
     }
-    if let WaitStatus::Signaled(_, signal, _) = status {
-        return Ok(format!("signal {}", signal as i32));
+    match status {
+        WaitStatus::Signaled(_, signal, _) => return Ok(format!("signal {}", signal as i32)),
+        // Only a program that took the child's place ends otherwise than with 0.
+        WaitStatus::Exited(_, code @ 1..) => return Ok(format!("exit {code}")),
+        _ => {}
     }
     // Not to the end: a child of the child could hold the other side.
     let mut told = vec![0u8; 4096];

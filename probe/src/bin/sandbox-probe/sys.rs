@@ -80,9 +80,11 @@ pub(crate) fn exit_now(code: i32) -> ! {
     unsafe { libc::_exit(code) }
 }
 
-/// Executes a program; returns only on failure.
-pub(crate) fn execute(path: &CStr) -> Errno {
-    let arguments = [path.as_ptr(), std::ptr::null()];
+/// Executes a program with further words; returns only on failure.
+pub(crate) fn execute(path: &CStr, words: &[&CStr]) -> Errno {
+    let mut arguments = vec![path.as_ptr()];
+    arguments.extend(words.iter().map(|word| word.as_ptr()));
+    arguments.push(std::ptr::null());
     let environment = [std::ptr::null()];
     // SAFETY: both lists end with a null pointer, and the texts outlive the call.
     unsafe { libc::execve(path.as_ptr(), arguments.as_ptr(), environment.as_ptr()) };

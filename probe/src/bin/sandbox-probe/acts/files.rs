@@ -1,64 +1,91 @@
-//! Files of the host, of pid 1 and of the kernel.
+//! Files of the host and of pid 1, and what may be written.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
 use nix::errno::Errno;
-use nix::sys::statvfs::{FsFlags, statvfs};
 
-use super::{Act, Origin, open, read, readable, writable};
+use super::written::{folder, write_tiny};
+use super::{Act, first_byte, open, readable, writable};
 use crate::sys::{Arg, call};
 use crate::told::{Told, Word, errno_of, word, worked};
 
 #[rustfmt::skip]
 pub(super) const ACTS: &[(&str, Act)] = &[
     ("shadow_of_1", |_| worked(readable(c"/proc/1/root/etc/shadow"))),
-    ("shadow", |_| worked(readable(c"/etc/shadow"))),
     ("root_of_1", |_| worked(readable(c"/proc/1/root/"))),
+    ("cwd_of_1", |_| worked(readable(c"/proc/1/cwd/"))),
     ("mem_of_1", |_| worked(open(c"/proc/1/mem", libc::O_RDWR))),
     ("environ_of_1", |_| first_byte(c"/proc/1/environ")),
     ("maps_of_1", |_| first_byte(c"/proc/1/maps")),
     ("fds_of_1", |_| worked(readable(c"/proc/1/fd"))),
     ("exe_of_1", |_| worked(open(c"/proc/1/exe", libc::O_RDWR))),
-    ("own_exe", own_exe),
-    ("core_pattern", |_| worked(writable(c"/proc/sys/kernel/core_pattern"))),
-    ("modprobe", |_| worked(writable(c"/proc/sys/kernel/modprobe"))),
-    ("sysrq", |_| worked(writable(c"/proc/sysrq-trigger"))),
-    ("kcore", |_| worked(readable(c"/proc/kcore"))),
-    ("kallsyms", kallsyms),
-    ("keys", |_| first_byte(c"/proc/keys")),
+    ("shadow", |_| worked(readable(c"/etc/shadow"))),
+    ("shadow_by_parents", |_| worked(readable(c"../../../../../../../../../../etc/shadow"))),
+    ("shadow_by_self", |_| worked(readable(c"/proc/self/root/etc/shadow"))),
+    ("machine_id", |_| first_byte(c"/etc/machine-id")),
     ("cgroup_fs", |_| worked(readable(c"/sys/fs/cgroup"))),
+    ("release_agent", |_| release_agent()),
     ("sys_kernel", |_| worked(readable(c"/sys/kernel"))),
     ("cpu_count", |_| cpu_count()),
+    ("uevent_helper", |_| worked(writable(c"/sys/kernel/uevent_helper"))),
+    ("debug_fs", |_| worked(readable(c"/sys/kernel/debug"))),
+    ("boot", |_| worked(readable(c"/boot"))),
+    ("host_var", |_| worked(readable(c"/var/lib"))),
+    ("host_logs", |_| worked(readable(c"/var/log"))),
+    ("docker_socket", |_| found(&[c"/var/run/docker.sock", c"/run/docker.sock", c"/run/containerd/containerd.sock"])),
     ("dev_mem", |_| worked(readable(c"/dev/mem"))),
+    ("dev_port", |_| worked(readable(c"/dev/port"))),
     ("dev_kmsg", |_| worked(readable(c"/dev/kmsg"))),
     ("dev_fuse", |_| worked(readable(c"/dev/fuse"))),
     ("dev_tun", |_| worked(readable(c"/dev/net/tun"))),
     ("dev_kvm", |_| worked(readable(c"/dev/kvm"))),
+    ("dev_vsock", |_| worked(readable(c"/dev/vsock"))),
+    ("dev_loop", |_| worked(readable(c"/dev/loop-control"))),
+    ("dev_userfault", |_| worked(readable(c"/dev/userfaultfd"))),
+    ("host_terminals", |_| host_terminals()),
+    ("own_terminal", |_| worked(open(c"/dev/tty", libc::O_RDONLY | libc::O_NONBLOCK))),
     ("host_run", |_| anything_in("/run", false)),
-    ("host_home", host_home),
+    ("host_home", |_| operators("/root")),
+    ("host_homes", |_| operators("/home")),
+    ("own_exe", |_| own_exe()),
     ("write_root", |_| made_in(c"/")),
     ("write_usr", |_| made_in(c"/usr")),
     ("write_etc", |_| made_in(c"/etc")),
+    ("write_dev", |_| made_in(c"/dev")),
+    ("write_run", |_| made_in(c"/run")),
+    ("write_var_tmp", |_| made_in(c"/var/tmp")),
+    ("write_home", |_| made_in(c"/home")),
+    ("write_opt", |_| made_in(c"/opt")),
     ("write_sh", |_| worked(open(c"/bin/sh", libc::O_WRONLY))),
     ("write_passwd", |_| worked(open(c"/etc/passwd", libc::O_WRONLY))),
-    ("remount_usr", remount_usr),
-    ("set_id_usr", |_| flags_of("/usr")),
-    ("set_id_mounts", |_| flags_of("/workspace").or_else(|_none| flags_of("/"))),
+    ("change_mode", |_| change_mode()),
+    ("link_out", |_| link_out()),
+    ("file_capabilities", |_| file_capabilities()),
+    ("null_device", |_| worked(open(c"/dev/null", libc::O_RDWR))),
 ];
 
-/// Whether there is anything to read; an empty file is no secret.
-fn first_byte(path: &CStr) -> Told {
-    match read(readable(path)?, &mut [0])? {
-        0 => Err(Errno::ENODATA),
-        _ => Ok(Word::ok()),
+fn found(paths: &[&CStr]) -> Told {
+    let mut last = Errno::ENOENT;
+    for path in paths {
+        match open(path, libc::O_PATH) {
+            Ok(_) => return Ok(Word::ok()),
+            Err(errno) => last = errno,
+        }
     }
+    Err(last)
+}
+
+fn release_agent() -> Told {
+    writable(c"/sys/fs/cgroup/release_agent")
+        .or_else(|_none| writable(c"/sys/fs/cgroup/memory/release_agent"))
+        .map(|_file| Word::ok())
 }
 
 /// To its own length, so that nothing is lost where it works. Unlike opening, it is refused for a
 /// read-only mount before it is for being executed.
-fn own_exe(_: &Origin) -> Told {
+fn own_exe() -> Told {
     let length = fs::metadata("/proc/self/exe").map_err(errno_of)?.len();
     worked(call(
         libc::SYS_truncate,
@@ -91,22 +118,6 @@ fn listed(list: &str) -> u32 {
     ranges.fold(0, u32::saturating_add)
 }
 
-/// Names without addresses are no secret.
-fn kallsyms(_: &Origin) -> Told {
-    let mut bytes = [0u8; 4096];
-    let count = read(readable(c"/proc/kallsyms")?, &mut bytes)?;
-    let text = String::from_utf8_lossy(bytes.get(..count).unwrap_or_default()).into_owned();
-    let told = text.lines().any(|line| {
-        let number = line.split(' ').next().unwrap_or_default();
-        number.bytes().any(|digit| digit != b'0')
-    });
-    if told {
-        Ok(Word::ok())
-    } else {
-        Err(Errno::ENODATA)
-    }
-}
-
 fn anything_in(folder: &str, files_only: bool) -> Told {
     for entry in fs::read_dir(folder).map_err(errno_of)? {
         let entry = entry.map_err(errno_of)?;
@@ -118,15 +129,36 @@ fn anything_in(folder: &str, files_only: bool) -> Told {
 }
 
 /// Where the root is our own tmpfs, folders in it lead to paths that the operator shows.
-fn host_home(_: &Origin) -> Told {
+fn operators(path: &str) -> Told {
     let device = |path| fs::metadata(path).map(|data| data.dev()).map_err(errno_of);
-    let ours = is_memory("/")? && device("/root")? == device("/")?;
-    anything_in("/root", ours)
+    let memory = nix::sys::statfs::statfs("/")?.filesystem_type();
+    let ours = memory == nix::sys::statfs::TMPFS_MAGIC && device(path)? == device("/")?;
+    anything_in(path, ours)
 }
 
-fn is_memory(path: &str) -> Result<bool, Errno> {
-    let found = nix::sys::statfs::statfs(path)?;
-    Ok(found.filesystem_type() == nix::sys::statfs::TMPFS_MAGIC)
+/// `none` where there is none but the maker of new ones.
+fn host_terminals() -> Told {
+    let entries = match fs::read_dir("/dev/pts") {
+        Ok(entries) => entries,
+        Err(error) => return Err(errno_of(error)),
+    };
+    let mut refused = None;
+    for entry in entries {
+        let name = entry.map_err(errno_of)?.file_name();
+        let name = name.to_string_lossy().into_owned();
+        if name == "ptmx" {
+            continue;
+        }
+        let path = CString::new(format!("/dev/pts/{name}")).map_err(|_nul| Errno::EINVAL)?;
+        match open(&path, libc::O_RDONLY | libc::O_NONBLOCK | libc::O_NOCTTY) {
+            Ok(_) => return word(&format!("read {name}")),
+            Err(errno) => refused = Some(errno),
+        }
+    }
+    match refused {
+        Some(errno) => Err(errno),
+        None => word("none"),
+    }
 }
 
 /// A file without a name, so that nothing is left where it works.
@@ -134,28 +166,38 @@ fn made_in(folder: &CStr) -> Told {
     worked(open(folder, libc::O_TMPFILE | libc::O_WRONLY))
 }
 
-fn remount_usr(_: &Origin) -> Told {
-    let flags = libc::MS_REMOUNT | libc::MS_BIND;
-    let mut arguments = [
-        Arg::N(0),
-        Arg::S(c"/usr"),
-        Arg::N(0),
-        Arg::N(flags),
-        Arg::N(0),
-    ];
-    worked(call(libc::SYS_mount, &mut arguments))
+/// To the mode that it has.
+fn change_mode() -> Told {
+    let mode = fs::metadata("/bin/sh").map_err(errno_of)?.mode() & 0o7777;
+    worked(call(
+        libc::SYS_chmod,
+        &mut [Arg::S(c"/bin/sh"), Arg::N(mode.into())],
+    ))
 }
 
-/// The flags of a mount that matter, in words.
-fn flags_of(path: &str) -> Told {
-    let flags = statvfs(path)?.flags();
-    let words: Vec<&str> = [
-        (FsFlags::ST_NOSUID, "nosuid"),
-        (FsFlags::ST_NODEV, "nodev"),
-        (FsFlags::ST_RDONLY, "ro"),
-    ]
-    .into_iter()
-    .filter_map(|(flag, name)| flags.contains(flag).then_some(name))
-    .collect();
-    word(&words.join(","))
+fn link_out() -> Told {
+    let name =
+        CString::new(format!("{}/probe-link", folder("/tmp"))).map_err(|_nul| Errno::EINVAL)?;
+    call(libc::SYS_link, &mut [Arg::S(c"/etc/passwd"), Arg::S(&name)])?;
+    worked(call(libc::SYS_unlink, &mut [Arg::S(&name)]))
+}
+
+/// `cap_sys_admin` and no other, in the form that names no namespace.
+fn file_capabilities() -> Told {
+    let path = format!("{}/probe-capable", folder("/tmp"));
+    write_tiny(&path)?;
+    let name = CString::new(path.as_str()).map_err(|_nul| Errno::EINVAL)?;
+    let mut value = [0u8; 20];
+    value[..4].copy_from_slice(&0x0200_0001u32.to_le_bytes());
+    value[4..8].copy_from_slice(&(1u32 << 21).to_le_bytes());
+    let mut arguments = [
+        Arg::S(&name),
+        Arg::S(c"security.capability"),
+        Arg::B(&value),
+        Arg::N(20),
+        Arg::N(0),
+    ];
+    let set = call(libc::SYS_setxattr, &mut arguments);
+    fs::remove_file(&path).map_err(errno_of)?;
+    worked(set)
 }

@@ -2,16 +2,29 @@
 
 use nix::errno::Errno;
 use nix::sys::signal::{Signal, kill};
+use nix::sys::statvfs::{Statvfs, statvfs};
 use nix::sys::wait::waitpid;
 use nix::unistd::Pid;
-use probe::lists::{MEMORY_TRIED_BYTES, PROCESSES_TRIED};
+use probe::lists::{DESCRIPTORS_TRIED, MEMORY_TRIED_BYTES, PROCESSES_TRIED};
 
 use super::Act;
-use crate::sys::{self, call};
+use crate::sys::{self, Arg, call};
 use crate::told::{Told, word};
 
 #[rustfmt::skip]
 pub(super) const ACTS: &[(&str, Act)] = &[
+    ("core_limit", |_| limit(4)),
+    ("open_files_limit", |_| limit(7)),
+    ("file_size_limit", |_| limit(1)),
+    ("message_queue_limit", |_| limit(12)),
+    ("locked_memory_limit", |_| limit(8)),
+    ("pending_signals_limit", |_| limit(11)),
+    ("real_time_limit", |_| limit(14)),
+    ("niceness_limit", |_| limit(13)),
+    ("cpu_limit", |_| limit(0)),
+    ("disk_size", |_| size(|found| found.blocks().saturating_mul(found.fragment_size()))),
+    ("inode_limit", |_| size(Statvfs::files)),
+    ("open_files", |_| open_files()),
     ("pids_limit", |_| pids_limit()),
     ("memory_limit", |_| memory_limit()),
 ];
@@ -55,4 +68,26 @@ fn memory_limit() -> Told {
         held.push(bytes);
     }
     word(&format!("more than {} bytes", held.len() * STEP))
+}
+
+/// The hard limit.
+fn limit(resource: u64) -> Told {
+    let mut bytes = [0u8; 16];
+    let mut arguments = [Arg::N(resource), Arg::O(&mut bytes)];
+    call(libc::SYS_getrlimit, &mut arguments)?;
+    let [.., a, b, c, d, e, f, g, h] = bytes;
+    word(&u64::from_ne_bytes([a, b, c, d, e, f, g, h]).to_string())
+}
+
+/// Of the file system behind all that can be written.
+fn size(of: fn(&Statvfs) -> u64) -> Told {
+    word(&of(&statvfs("/workspace").or_else(|_none| statvfs("/"))?).to_string())
+}
+
+/// Until there are no more.
+fn open_files() -> Told {
+    for _descriptor in 0..DESCRIPTORS_TRIED {
+        call(libc::SYS_dup, &mut [Arg::N(0)])?;
+    }
+    word(&format!("more than {DESCRIPTORS_TRIED}"))
 }

@@ -1,12 +1,14 @@
-//! New and other namespaces, and the calls that change the file tree.
+//! Namespaces: the own ones, new and other ones, and the calls that change the file tree.
 
 use std::ffi::CStr;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
 
 use nix::errno::Errno;
 
 use super::{Act, readable};
 use crate::sys::{Arg, HERE, MINUS_ONE, call, exit_now};
-use crate::told::{Told, worked};
+use crate::told::{Told, errno_of, word, worked};
 
 const NEW_USER: i32 = libc::CLONE_NEWUSER;
 const NEW_MOUNT: i32 = libc::CLONE_NEWNS;
@@ -15,6 +17,15 @@ const NEW_PID: i32 = libc::CLONE_NEWPID;
 
 #[rustfmt::skip]
 pub(super) const ACTS: &[(&str, Act)] = &[
+    ("own_user_namespace", |_| own("user", 0xefff_fffd)),
+    ("own_mount_namespace", |_| own("mnt", 0xefff_fff8)),
+    ("own_pid_namespace", |_| own("pid", 0xefff_fffc)),
+    ("own_net_namespace", |_| own("net", 0xefff_fff9)),
+    ("own_ipc_namespace", |_| own("ipc", 0xefff_ffff)),
+    ("own_uts_namespace", |_| own("uts", 0xefff_fffe)),
+    ("own_cgroup_namespace", |_| own("cgroup", 0xefff_fffb)),
+    ("id_map", |_| id_map()),
+    ("host_name", |_| word(&node_name()?)),
     ("unshare_user", |_| unshare(NEW_USER)),
     ("unshare_mount", |_| unshare(NEW_MOUNT)),
     ("unshare_net", |_| unshare(NEW_NET)),
@@ -22,12 +33,30 @@ pub(super) const ACTS: &[(&str, Act)] = &[
     ("clone_user", |_| clone(NEW_USER)),
     ("clone_mount", |_| clone(NEW_MOUNT)),
     ("clone_net", |_| clone(NEW_NET)),
+    ("unshare_ipc", |_| unshare(libc::CLONE_NEWIPC)),
+    ("unshare_uts", |_| unshare(libc::CLONE_NEWUTS)),
+    ("unshare_cgroup", |_| unshare(libc::CLONE_NEWCGROUP)),
+    ("unshare_time", |_| unshare(0x80)),
+    ("clone_pid", |_| clone(NEW_PID)),
+    ("clone_ipc", |_| clone(libc::CLONE_NEWIPC)),
+    ("clone_uts", |_| clone(libc::CLONE_NEWUTS)),
+    ("clone_cgroup", |_| clone(libc::CLONE_NEWCGROUP)),
+    ("clone_high_bits", |_| clone_bits(1 << 40 | bits(NEW_USER))),
+    ("plain_clone", |_| clone(0)),
     ("clone_three", |_| clone_three()),
     ("enter_ns", |_| enter_ns()),
     ("mount_proc", |_| mount(c"proc", c"proc")),
     ("mount_tmpfs", |_| mount(c"none", c"tmpfs")),
     ("unmount", |_| unmount()),
     ("fs_open", |_| worked(call(libc::SYS_fsopen, &mut [Arg::S(c"tmpfs"), Arg::N(0)]))),
+    ("fs_pick", |_| worked(call(libc::SYS_fspick, &mut [Arg::N(HERE), Arg::S(c"/"), Arg::N(0)]))),
+    ("fs_config", |_| nothing(libc::SYS_fsconfig)),
+    ("fs_mount", |_| nothing(libc::SYS_fsmount)),
+    ("mount_status", |_| worked(call(STATMOUNT, &mut []))),
+    ("mount_list", |_| worked(call(LISTMOUNT, &mut []))),
+    ("mount_cgroup", |_| mount(c"none", c"cgroup2")),
+    ("bind_over", |_| bind_over()),
+    ("remount_usr", |_| remount_usr()),
     ("tree_open", |_| worked(call(libc::SYS_open_tree, &mut [Arg::N(HERE), Arg::S(c"/"), Arg::N(1)]))),
     ("mount_move", |_| nothing(libc::SYS_move_mount)),
     ("mount_attr", |_| nothing(libc::SYS_mount_setattr)),
@@ -39,6 +68,73 @@ pub(super) const ACTS: &[(&str, Act)] = &[
     ("to_handle", |_| to_handle()),
 ];
 
+const STATMOUNT: libc::c_long = 457;
+const LISTMOUNT: libc::c_long = 458;
+
+/// `host` where it is the first namespace of its kind, whose number is the same on every kernel
+/// that gives it one.
+fn own(kind: &str, first: u64) -> Told {
+    let found = fs::metadata(format!("/proc/self/ns/{kind}")).map_err(errno_of)?;
+    word(if found.ino() == first { "host" } else { "own" })
+}
+
+/// The id map in one word. Ranges of a lease start far above the ids of people.
+fn id_map() -> Told {
+    const LEASES_FROM: u64 = 0x1000_0000;
+    let text = fs::read_to_string("/proc/self/uid_map").map_err(errno_of)?;
+    let lines: Vec<Vec<u64>> = text
+        .lines()
+        .map(|line| {
+            line.split_whitespace()
+                .filter_map(|word| word.parse().ok())
+                .collect()
+        })
+        .collect();
+    match lines
+        .iter()
+        .map(Vec::as_slice)
+        .collect::<Vec<_>>()
+        .as_slice()
+    {
+        [[_, _, 1]] => word("one"),
+        [[0, outer, 65_536]] if *outer >= LEASES_FROM => word("leased"),
+        _ => word(&format!(
+            "maps {}",
+            text.split_whitespace().collect::<Vec<_>>().join(" ")
+        )),
+    }
+}
+
+/// The second field of `struct utsname`, of 65 bytes each.
+fn node_name() -> Result<String, Errno> {
+    let mut names = [0u8; 390];
+    call(libc::SYS_uname, &mut [Arg::O(&mut names)])?;
+    let name = names.get(65..130).unwrap_or_default();
+    let end = name
+        .iter()
+        .position(|byte| *byte == 0)
+        .unwrap_or(name.len());
+    Ok(String::from_utf8_lossy(name.get(..end).unwrap_or_default()).into_owned())
+}
+
+fn bind_over() -> Told {
+    let bind = Arg::N(libc::MS_BIND);
+    let mut arguments = [Arg::S(c"/usr"), Arg::S(c"/tmp"), Arg::N(0), bind, Arg::N(0)];
+    worked(call(libc::SYS_mount, &mut arguments))
+}
+
+fn remount_usr() -> Told {
+    let flags = libc::MS_REMOUNT | libc::MS_BIND;
+    let mut arguments = [
+        Arg::N(0),
+        Arg::S(c"/usr"),
+        Arg::N(0),
+        Arg::N(flags),
+        Arg::N(0),
+    ];
+    worked(call(libc::SYS_mount, &mut arguments))
+}
+
 fn bits(flags: i32) -> u64 {
     u64::from(flags.cast_unsigned())
 }
@@ -48,7 +144,10 @@ fn unshare(flags: i32) -> Told {
 }
 
 fn clone(flags: i32) -> Told {
-    let flags = bits(flags) | bits(libc::SIGCHLD);
+    clone_bits(bits(flags) | bits(libc::SIGCHLD))
+}
+
+fn clone_bits(flags: u64) -> Told {
     match call(libc::SYS_clone, &mut [Arg::N(flags)])? {
         0 => exit_now(0),
         pid => worked(Ok::<u64, Errno>(pid)),

@@ -1,47 +1,54 @@
-//! Other processes, identity and what a process was given.
-
-use std::fs;
+//! Other processes, and what a process may become.
 
 use nix::errno::Errno;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use super::{Act, Origin, writable};
+use super::{Act, numbers, writable};
 use crate::sys::{self, Arg, call};
-use crate::told::{Told, Word, errno_of, word, worked};
+use crate::told::{Told, worked};
 
 #[rustfmt::skip]
 pub(super) const ACTS: &[(&str, Act)] = &[
     ("trace_child", |_| trace_child()),
-    ("read_memory", |_| read_memory()),
-    ("steal_descriptor", |_| steal_descriptor()),
+    ("read_memory", |_| memory_of(std::process::id())),
+    ("steal_descriptor", |_| descriptor_of(std::process::id())),
     ("become_root", |_| worked(call(libc::SYS_setuid, &mut [Arg::N(0)]))),
     ("become_group", |_| worked(call(libc::SYS_setgid, &mut [Arg::N(0)]))),
     ("set_groups", |_| worked(call(libc::SYS_setgroups, &mut [Arg::N(1), Arg::B(&[0; 4])]))),
     ("raise_files", |_| raise_files()),
     ("raise_priority", |_| worked(call(libc::SYS_setpriority, &mut [Arg::N(0), Arg::N(0), Arg::N((-5i64).cast_unsigned())]))),
     ("adjust_oom", |_| adjust_oom()),
-    ("extra_descriptors", extra_descriptors),
-    ("capabilities", |_| capabilities()),
+    ("change_groups_back", |_| change_back()),
+    ("raise_capability", |_| raise_capability()),
+    ("ambient_capability", |_| ambient_capability()),
+    ("signal_supervisor", |origin| numbers(libc::SYS_kill, &[origin.parent.into(), 0])),
+    ("trace_supervisor", |origin| numbers(libc::SYS_ptrace, &[SEIZE, origin.parent.into(), 0, 0])),
+    ("memory_of_supervisor", |origin| memory_of(origin.parent)),
+    ("limits_of_supervisor", |origin| worked(call(libc::SYS_prlimit64, &mut [Arg::N(origin.parent.into()), Arg::N(7), Arg::N(0), Arg::O(&mut [0; 16])]))),
+    ("descriptor_of_supervisor", |origin| descriptor_of(origin.parent)),
+    ("signal_child", |_| signal_child()),
 ];
+
+/// `PTRACE_SEIZE`, which unlike attaching does not stop what it takes.
+const SEIZE: u64 = 0x4206;
 
 /// Of a child that waits.
 fn trace_child() -> Told {
-    const ATTACH: u64 = 16;
     let Some(child) = sys::fork()? else {
         return Err(call(libc::SYS_pause, &mut []).err().unwrap_or(Errno::EINTR));
     };
     let number = u64::from(child.unsigned_abs());
     let traced = call(
         libc::SYS_ptrace,
-        &mut [Arg::N(ATTACH), Arg::N(number), Arg::N(0), Arg::N(0)],
+        &mut [Arg::N(SEIZE), Arg::N(number), Arg::N(0), Arg::N(0)],
     );
     kill(Pid::from_raw(child), Signal::SIGKILL)?;
     worked(traced)
 }
 
-/// One's own: the filter does not see whose it is.
-fn read_memory() -> Told {
+/// At an address of our own: that of another process is not known.
+fn memory_of(process: u32) -> Told {
     let from = [7u8];
     let mut to = [0u8];
     let vector = |address: usize| {
@@ -51,9 +58,8 @@ fn read_memory() -> Told {
         words
     };
     let (local, remote) = (vector(to.as_mut_ptr().addr()), vector(from.as_ptr().addr()));
-    let own = u64::from(std::process::id());
     let mut arguments = [
-        Arg::N(own),
+        Arg::N(process.into()),
         Arg::B(&local),
         Arg::N(1),
         Arg::B(&remote),
@@ -63,9 +69,11 @@ fn read_memory() -> Told {
     worked(call(libc::SYS_process_vm_readv, &mut arguments))
 }
 
-fn steal_descriptor() -> Told {
-    let own = u64::from(std::process::id());
-    let handle = call(libc::SYS_pidfd_open, &mut [Arg::N(own), Arg::N(0)])?;
+fn descriptor_of(process: u32) -> Told {
+    let handle = call(
+        libc::SYS_pidfd_open,
+        &mut [Arg::N(process.into()), Arg::N(0)],
+    )?;
     worked(call(
         libc::SYS_pidfd_getfd,
         &mut [Arg::N(handle), Arg::N(1), Arg::N(0)],
@@ -96,33 +104,36 @@ fn adjust_oom() -> Told {
     ))
 }
 
-fn extra_descriptors(origin: &Origin) -> Told {
-    if origin.descriptors.is_empty() {
-        Err(Errno::EBADF)
-    } else {
-        word(&format!("open: {:?}", origin.descriptors))
-    }
+/// To the ids that pid 1 has: saved ones would let us.
+fn change_back() -> Told {
+    numbers(libc::SYS_setresgid, &[0, 0, 0])?;
+    numbers(libc::SYS_setresuid, &[0, 0, 0])
 }
 
-/// The first thing that is not as it should be, or `none`.
-fn capabilities() -> Told {
-    let status = fs::read_to_string("/proc/self/status").map_err(errno_of)?;
-    for line in status.lines() {
-        let Some((name, value)) = line.split_once(':') else {
-            continue;
-        };
-        let value = value.trim();
-        let right = match name {
-            "CapInh" | "CapPrm" | "CapEff" | "CapBnd" | "CapAmb" => {
-                value.bytes().all(|digit| digit == b'0')
-            }
-            "NoNewPrivs" => value == "1",
-            "Seccomp" => value == "2",
-            _ => true,
-        };
-        if !right {
-            return word(&format!("{name} {value}"));
-        }
-    }
-    Ok(Word::of("none"))
+/// Version 3 of the structure, this thread.
+const HEADER: [u8; 8] = [0x22, 0x05, 0x08, 0x20, 0, 0, 0, 0];
+
+/// `cap_sys_admin` in the permitted and effective sets.
+fn raise_capability() -> Told {
+    let mut sets = [0u8; 24];
+    let admin = (1u32 << 21).to_ne_bytes();
+    sets[..4].copy_from_slice(&admin);
+    sets[4..8].copy_from_slice(&admin);
+    worked(call(
+        libc::SYS_capset,
+        &mut [Arg::B(&HEADER), Arg::B(&sets)],
+    ))
+}
+
+fn ambient_capability() -> Told {
+    const AMBIENT: u64 = 47;
+    const RAISE: u64 = 2;
+    numbers(libc::SYS_prctl, &[AMBIENT, RAISE, 21, 0, 0])
+}
+
+fn signal_child() -> Told {
+    let Some(child) = sys::fork()? else {
+        return Err(call(libc::SYS_pause, &mut []).err().unwrap_or(Errno::EINTR));
+    };
+    worked(kill(Pid::from_raw(child), Signal::SIGKILL))
 }

@@ -19,6 +19,8 @@ pub(super) const ACTS: &[(&str, Act)] = &[
     ("execute_shm", |_| execute_in("/dev/shm")),
     ("map_written", |_| map_written()),
     ("own_jit", |_| own_jit()),
+    ("execute_memory_file", |_| execute_memory_file()),
+    ("execute_by_loader", |_| execute_by_loader()),
 ];
 
 /// A whole program for x86_64: an ELF header, one program header, and `exit(0)`.
@@ -36,17 +38,19 @@ const TINY: [u8; 132] = [
     0xb8, 231, 0, 0, 0, 0x31, 0xff, 0x0f, 0x05, 0x90, 0x90, 0x90,
 ];
 
-/// Where a sandbox that shares the host's files has it: the working folder, and `TMPDIR`.
-fn folder(path: &str) -> String {
-    let there = |path: &str| nix::unistd::access(path, nix::unistd::AccessFlags::W_OK).is_ok();
-    if there(path) {
-        return path.to_owned();
-    }
-    let variable = if path == "/tmp" { "TMPDIR" } else { "HOME" };
-    std::env::var(variable).unwrap_or_else(|_unset| path.to_owned())
+/// A folder of the sandbox. Where it shares the host's files these lie elsewhere, as the variables
+/// tell; outside there is no workspace.
+pub(super) fn folder(path: &str) -> String {
+    let variable = |name| std::env::var(name).ok();
+    let own = match path {
+        "/workspace" => variable("HOME").filter(|home| home.ends_with("/workspace")),
+        _ => None,
+    };
+    own.or_else(|| variable("TMPDIR"))
+        .unwrap_or_else(|| "/tmp".to_owned())
 }
 
-fn write_tiny(path: &str) -> Result<(), Errno> {
+pub(super) fn write_tiny(path: &str) -> Result<(), Errno> {
     let mut options = fs::OpenOptions::new();
     options.write(true).create(true).truncate(true).mode(0o755);
     let written = options
@@ -60,7 +64,7 @@ fn execute_in(folder: &str) -> Told {
     write_tiny(&path)?;
     let name = CString::new(path.as_str()).map_err(|_nul| Errno::EINVAL)?;
     // Without a word it was executed, and has ended well.
-    let told = in_child(Place::Here, || format!("{:?}", sys::execute(&name)))?;
+    let told = in_child(Place::Here, || format!("{:?}", sys::execute(&name, &[])))?;
     fs::remove_file(&path).map_err(errno_of)?;
     Ok(if told == "no word" {
         Word::ok()
@@ -94,4 +98,49 @@ fn map_written() -> Told {
 fn own_jit() -> Told {
     let all = libc::PROT_READ | libc::PROT_WRITE | libc::PROT_EXEC;
     map(sys::MINUS_ONE, all, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS)
+}
+
+fn execute_memory_file() -> Told {
+    let file = call(libc::SYS_memfd_create, &mut [Arg::S(c"probe"), Arg::N(0)])?;
+    let length = TINY.len() as u64;
+    call(
+        libc::SYS_write,
+        &mut [Arg::N(file), Arg::B(&TINY), Arg::N(length)],
+    )?;
+    let name = CString::new(format!("/proc/self/fd/{file}")).map_err(|_nul| Errno::EINVAL)?;
+    let told = in_child(Place::Here, || format!("{:?}", sys::execute(&name, &[])))?;
+    Ok(if told == "no word" {
+        Word::ok()
+    } else {
+        Word::of(&told)
+    })
+}
+
+/// A copy of a program of the image, started by the loader instead of the kernel.
+fn execute_by_loader() -> Told {
+    let loaders = ["/lib64/ld-linux-x86-64.so.2", "/lib/ld-musl-x86_64.so.1"];
+    let Some(loader) = loaders.iter().find(|path| fs::metadata(path).is_ok()) else {
+        return Ok(Word::of("no loader"));
+    };
+    let path = format!("{}/probe-true", folder("/tmp"));
+    fs::copy("/usr/bin/true", &path).map_err(errno_of)?;
+    let (loader, name) = (CString::new(*loader), CString::new(path.as_str()));
+    let (Ok(loader), Ok(name)) = (loader, name) else {
+        return Err(Errno::EINVAL);
+    };
+    let told = in_child(Place::Here, || {
+        // It complains on standard error.
+        let quiet = super::open(c"/dev/null", libc::O_WRONLY)
+            .and_then(|null| call(libc::SYS_dup2, &mut [Arg::N(null), Arg::N(2)]));
+        if let Err(errno) = quiet {
+            return format!("loud: {errno:?}");
+        }
+        format!("{:?}", sys::execute(&loader, &[&name]))
+    });
+    fs::remove_file(&path).map_err(errno_of)?;
+    match told?.as_str() {
+        "no word" => Ok(Word::ok()),
+        "exit 127" => Ok(Word::of("refused")),
+        other => Ok(Word::of(other)),
+    }
 }
