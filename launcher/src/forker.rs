@@ -105,9 +105,9 @@ fn prepare(
 fn give_up_favours() -> Result<()> {
     const SCORE: &str = "/proc/self/oom_score_adj";
     confine::sys::process::ordinary_priority().context("give up a raised priority")?;
-    let score = std::fs::read_to_string(SCORE).context("read the own oom score")?;
+    let score = fs::read_to_string(SCORE).context("read the own oom score")?;
     if score.trim().starts_with('-') {
-        std::fs::write(SCORE, "0").context("give up a lowered oom score")?;
+        fs::write(SCORE, "0").context("give up a lowered oom score")?;
     }
     Ok(())
 }

@@ -1,5 +1,5 @@
-//! What a sandbox may see, by name, and how far limits are tried: shared by the program, which looks, and the table, which says
-//! what is right.
+//! What a sandbox may see, by name, and how far limits are tried: shared by the program, which
+//! looks, and the table, which says what is right.
 
 /// What stands in the root of a sandbox. Extra paths of the operator come on top.
 pub const ROOT_NAMES: &[&str] = &[
@@ -36,10 +36,7 @@ pub const SYS_NAMES: &[(&str, &[&str])] = &[
     ("/sys", &["devices"]),
     ("/sys/devices", &["system"]),
     ("/sys/devices/system", &["cpu"]),
-    (
-        "/sys/devices/system/cpu",
-        &["online", "possible", "present"],
-    ),
+    ("/sys/devices/system/cpu", SYS_CPU_NAMES),
 ];
 
 /// What stands in `/dev`.
@@ -87,4 +84,26 @@ pub const DEVICES: &[(&str, u64, u64)] = &[
     ("random", 1, 8),
     ("urandom", 1, 9),
     ("tty", 5, 0),
+];
+
+/// The last number of a system call that the table of them tries: far beyond any kernel's.
+pub const CALL_LAST: u32 = 600;
+
+/// The errno that a filter of the table gives in place of each of its own: no kernel gives it.
+pub const CALL_DENIED: i32 = 3999;
+
+/// Numbers that the table does not call, with the reason: what they do with arguments of zero would
+/// end, stop or silence the process that calls, or reach others.
+pub const CALLS_LEFT_OUT: &[(u32, &str)] = &[
+    (15, "rt_sigreturn returns to where no signal came"),
+    (23, "select waits without end"),
+    (34, "pause waits without end"),
+    (58, "vfork shares the caller's stack"),
+    (60, "exit ends the process"),
+    (153, "vhangup hangs up a terminal"),
+    (162, "sync waits for all disks of the host"),
+    (231, "exit_group ends the process"),
+    (270, "pselect6 waits without end"),
+    (271, "ppoll waits without end"),
+    (317, "seccomp with zero leaves the process three calls"),
 ];

@@ -19,6 +19,7 @@ mod contention;
 mod data;
 #[cfg(test)]
 mod delegated;
+mod differential;
 #[cfg(test)]
 mod endings;
 #[cfg(test)]

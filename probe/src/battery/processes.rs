@@ -1,17 +1,10 @@
 //! Other processes, and what a process may become.
 
-use policies::SyscallProfile;
-
-use super::{EACCES, EINVAL, ENOENT, EPERM, EROFS, OK};
+use super::{EACCES, EINVAL, ENOENT, EPERM, EROFS, OK, from_debug};
 use crate::row::{Class, Expectation, Row, Want, row};
 use crate::setting::Setting;
 
 const FILTER: &[&str] = &["seccomp"];
-
-fn tracing(setting: &Setting, call: &str) -> Expectation {
-    let open = setting.profile == SyscallProfile::Debug || setting.adds(call);
-    Expectation::any(if open { &[OK] } else { &[EPERM] })
-}
 
 /// In landlock mode the call itself is refused.
 fn priority(setting: &Setting) -> Expectation {
@@ -48,8 +41,8 @@ const SCOPES: u32 = 6;
 
 #[rustfmt::skip]
 pub(super) const ROWS: &[Row] = &[
-    row("trace_child", Class::InternalEscalation, "trace another process", FILTER, Want::By(|setting| tracing(setting, "ptrace"))),
-    row("read_memory", Class::InternalEscalation, "read another process's memory", FILTER, Want::By(|setting| tracing(setting, "process_vm_readv"))),
+    row("trace_child", Class::InternalEscalation, "trace another process", FILTER, Want::By(|setting| from_debug(setting, "ptrace"))),
+    row("read_memory", Class::InternalEscalation, "read another process's memory", FILTER, Want::By(|setting| from_debug(setting, "process_vm_readv"))),
     row("steal_descriptor", Class::InternalEscalation, "take a descriptor out of another process", FILTER, Want::Always(&[EPERM])),
     row("become_root", Class::InternalEscalation, "become uid 0", &["identity", "capabilities"], Want::Always(&[EPERM, EINVAL])),
     row("become_group", Class::InternalEscalation, "become gid 0", &["identity", "capabilities"], Want::Always(&[EPERM, EINVAL])),
@@ -59,7 +52,7 @@ pub(super) const ROWS: &[Row] = &[
     row("adjust_oom", Class::PeerDos, "leave the choice of whom the kernel kills for memory", &["landlock", "capabilities"], Want::Always(&[EACCES, ENOENT, EROFS])).varies(),
     row("change_groups_back", Class::InternalEscalation, "become another user by saved ids", &["identity", "capabilities"], Want::Always(&[EPERM, EINVAL])),
     row("raise_capability", Class::InternalEscalation, "give oneself capabilities", &["capabilities"], Want::Always(&[EPERM])),
-    row("ambient_capability", Class::InternalEscalation, "give one's children a capability", &["capabilities", "bounding_set"], Want::Always(&[EPERM])),
+    row("ambient_capability", Class::InternalEscalation, "give one's children a capability", &["capabilities", "bounding_set"], Want::Always(&[EPERM])).varies(),
     row("signal_supervisor", Class::InternalEscalation, "signal the process that supervises", &["identity", "landlock_rules", "landlock"], Want::By(supervisor)).not_outside(),
     row("trace_supervisor", Class::InternalEscalation, "trace the process that supervises", &["seccomp", "init_guard"], Want::Always(&[EPERM])).not_outside(),
     row("memory_of_supervisor", Class::InternalEscalation, "read the memory of the process that supervises", &["seccomp", "init_guard"], Want::Always(&[EPERM])).not_outside(),

@@ -49,7 +49,7 @@ pub(super) const ROWS: &[Row] = &[
     row("execute_tmp", Class::InternalEscalation, "execute a program written to /tmp", NO_EXEC, Want::By(|setting| execute(setting, "/tmp"))),
     row("execute_shm", Class::InternalEscalation, "execute a program written to /dev/shm", NO_EXEC, Want::By(|setting| execute(setting, "/dev/shm"))),
     row("map_written", Class::InternalEscalation, "map a written file as code", &["workspace"], Want::By(mapped)),
-    row("own_jit", Class::InternalEscalation, "write code into memory and run it, as compilers at run time do", &[], Want::Always(&[OK])).works(),
+    row("own_jit", Class::InternalEscalation, "write code into memory and run it, as compilers at run time do", &[], Want::Always(&[OK, EACCES])).works(),
     row("execute_memory_file", Class::InternalEscalation, "execute a memory file", FILTER, Want::By(memory_file)),
     row("execute_by_loader", Class::InternalEscalation, "have the loader start a written program", &["workspace"], Want::By(by_loader)),
 ];

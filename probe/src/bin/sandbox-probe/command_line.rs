@@ -1,11 +1,12 @@
 //! What is to be tried: the whole battery, one row, or the controls outside.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::Write;
 
 use probe::{BATTERY, Outside, Row, row_named};
 
 use crate::acts::{self, Origin};
+use crate::calls;
 use crate::run::{self, Place};
 
 const HELP: &str = "\
@@ -13,6 +14,9 @@ usage: sandbox-probe            try every row, where we are
        sandbox-probe row NAME   try one row
        sandbox-probe outside    as root, unconfined: the controls, in namespaces of their own
        sandbox-probe list       name the rows
+       sandbox-probe syscalls [--filter FILE]
+                                make every system call by number, with arguments of zero, under
+                                a filter (raw instructions) if one is given
 
 Each row is a line of JSON: {\"name\": ..., \"result\": ...}, the result being `ok`, the name of
 an errno, `signal N`, or a word of the row's own. It says nothing about what is right.
@@ -36,6 +40,8 @@ pub(crate) fn run(arguments: &[OsString]) -> i32 {
             None => wrong(&format!("no row is called {name:?}; `list` names them")),
         },
         ["list"] => list(),
+        ["syscalls"] => table(None),
+        ["syscalls", "--filter", _] => table(arguments.last().map(OsString::as_os_str)),
         ["--help" | "-h" | "help"] => say(&mut std::io::stdout(), HELP, 0),
         _ => wrong("unknown words"),
     }
@@ -58,6 +64,13 @@ fn all(origin: &Origin, place: Place, wanted: impl Fn(&Row) -> bool) -> i32 {
         }
     }
     0
+}
+
+fn table(filter: Option<&OsStr>) -> i32 {
+    match calls::all(filter) {
+        Ok(()) => 0,
+        Err(error) => say(&mut std::io::stderr(), &format!("syscalls: {error}\n"), 3),
+    }
 }
 
 fn list() -> i32 {

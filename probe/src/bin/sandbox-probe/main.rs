@@ -6,6 +6,7 @@
 #![cfg_attr(not(test), no_main)]
 
 mod acts;
+mod calls;
 mod command_line;
 mod run;
 mod sys;
