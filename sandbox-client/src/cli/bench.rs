@@ -3,7 +3,9 @@
 
 mod contender;
 mod limits;
+mod locks;
 mod oci;
+mod peers;
 mod samples;
 
 use clap::{Args, Subcommand};
@@ -24,6 +26,8 @@ pub(crate) enum BenchCommand {
     Start(StartArgs),
     /// Measure how far behind a wall-clock limit the result of a run comes.
     Limits(limits::LimitsArgs),
+    /// Try the probe battery here, unconfined and under installed peers: which locks hold where.
+    Locks(locks::LocksArgs),
 }
 
 /// Options of `bench start`.
@@ -65,6 +69,7 @@ pub(crate) async fn bench(context: &Context, command: BenchCommand) -> Result<u8
     let args = match command {
         BenchCommand::Start(args) => args,
         BenchCommand::Limits(args) => return limits::limits(context, args).await,
+        BenchCommand::Locks(args) => return locks::locks(context, args).await,
     };
     let programs = programs()?;
     let contenders = Contenders::find()?;

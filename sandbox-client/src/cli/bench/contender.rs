@@ -44,7 +44,8 @@ pub(super) struct Contenders {
     pub(super) absent: Vec<&'static str>,
 }
 
-const WRAPPERS: &[(&str, &str, &[&str])] = &[
+/// Name, command and the usual options of peers that take the program after them.
+pub(super) const WRAPPERS: &[(&str, &str, &[&str])] = &[
     (
         "bubblewrap",
         "bwrap",
@@ -110,7 +111,8 @@ impl Contenders {
     }
 }
 
-fn on_path(command: &str) -> Option<PathBuf> {
+/// A command of this host.
+pub(super) fn on_path(command: &str) -> Option<PathBuf> {
     let path = env_vars::read("PATH").unwrap_or_default();
     let system = ["/usr/sbin", "/sbin"].map(PathBuf::from);
     std::env::split_paths(&path)

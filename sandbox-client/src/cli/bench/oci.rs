@@ -17,7 +17,7 @@ pub(super) struct Bundle {
 }
 
 /// Folders of the host that programs need.
-const HOST_FOLDERS: [&str; 6] = ["/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc"];
+pub(super) const HOST_FOLDERS: [&str; 6] = ["/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc"];
 
 impl Bundle {
     /// No bundle yet.

@@ -1,0 +1,223 @@
+//! Who else confines a program, with the options under which the battery is tried there: the usual
+//! ones, or the runtime's own default specification.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use super::contender::{WRAPPERS, on_path};
+use super::oci::HOST_FOLDERS;
+use crate::cli::failure::Failure;
+
+/// One of them.
+pub(super) enum Peer {
+    /// Nobody: the program's own controls.
+    Bare,
+    /// Namespaces alone.
+    Namespaces { path: PathBuf },
+    /// A command that takes the program's words after its own.
+    Wrapper {
+        name: &'static str,
+        path: PathBuf,
+        options: &'static [&'static str],
+    },
+    /// A command that takes an OCI bundle, here with the specification that it writes itself.
+    Oci { name: &'static str, path: PathBuf },
+}
+
+/// Before all of them: what works there must not change the host's name, nor its mounts.
+const ASIDE: [&str; 6] = [
+    "unshare",
+    "--uts",
+    "--ipc",
+    "--mount",
+    "--propagation=private",
+    "--",
+];
+
+const NAMESPACES: [&str; 7] = [
+    "--user",
+    "--map-root-user",
+    "--pid",
+    "--fork",
+    "--net",
+    "--mount-proc",
+    "--",
+];
+
+/// Where an OCI bundle shows the probe.
+const SHOWN: &str = "/sandbox-probe";
+
+impl Peer {
+    /// All that are installed.
+    pub(super) fn find() -> Vec<Self> {
+        let mut found = Vec::new();
+        found.extend(on_path("unshare").map(|path| Self::Namespaces { path }));
+        for (name, command, options) in WRAPPERS {
+            found.extend(on_path(command).map(|path| Self::Wrapper {
+                name,
+                path,
+                options,
+            }));
+        }
+        for name in ["runc", "crun"] {
+            found.extend(on_path(name).map(|path| Self::Oci { name, path }));
+        }
+        found
+    }
+
+    /// Its name.
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            Self::Bare => "unconfined",
+            Self::Namespaces { .. } => "namespaces",
+            Self::Wrapper { name, .. } | Self::Oci { name, .. } => name,
+        }
+    }
+
+    /// How it starts a program, for people.
+    pub(super) fn how(&self) -> String {
+        match self {
+            Self::Bare => "nothing confined".to_owned(),
+            Self::Namespaces { .. } => format!("unshare {} PROGRAM", NAMESPACES.join(" ")),
+            Self::Wrapper { path, options, .. } => {
+                format!("{} {} PROGRAM", path.display(), options.join(" "))
+            }
+            Self::Oci { name, .. } => format!(
+                "{name} run, with the specification of {name} spec and the host's programs bound \
+                 read-only"
+            ),
+        }
+    }
+
+    /// The first line that it says about its version.
+    pub(super) fn version(&self) -> String {
+        let path = match self {
+            Self::Bare => return String::new(),
+            Self::Namespaces { path } | Self::Wrapper { path, .. } | Self::Oci { path, .. } => path,
+        };
+        let said = Command::new(path).arg("--version").output();
+        said.map_or_else(
+            |_silent| "version unknown".to_owned(),
+            |output| {
+                let text = String::from_utf8_lossy(&output.stdout).into_owned();
+                text.lines().next().unwrap_or("version unknown").to_owned()
+            },
+        )
+    }
+
+    /// Tries the battery within and gives what the probe said.
+    pub(super) fn probe(&self, probe: &Path) -> Result<Vec<u8>, Failure> {
+        let (aside, rest) = (ASIDE[0], &ASIDE[1..]);
+        let mut command = Command::new(aside);
+        command.args(rest);
+        // Removed when the command has ended.
+        let mut kept = None;
+        match self {
+            Self::Bare => {
+                let mut bare = Command::new(probe);
+                bare.arg("outside");
+                return output(bare);
+            }
+            Self::Namespaces { path } => {
+                command.arg(path).args(NAMESPACES).arg(probe);
+            }
+            Self::Wrapper { path, options, .. } => {
+                command.arg(path).args(*options).arg(probe);
+            }
+            Self::Oci { path, .. } => {
+                let bundle = bundle(path, probe)?;
+                let id = format!("rollcage-locks-{}", std::process::id());
+                command.arg(path).args(["run", "--bundle"]);
+                command.arg(bundle.path()).arg(id);
+                kept = Some(bundle);
+            }
+        }
+        let told = output(command);
+        drop(kept);
+        told
+    }
+}
+
+fn output(mut command: Command) -> Result<Vec<u8>, Failure> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    command.stdin(Stdio::null()).current_dir("/");
+    let output = command.output().map_err(|source| Failure::Local {
+        what: format!("execute {name}"),
+        source,
+    })?;
+    if output.status.success() {
+        return Ok(output.stdout);
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    let line = said.lines().next_back().unwrap_or("it said nothing");
+    Err(Failure::Measure {
+        what: format!("{name}: {}: {line}", output.status),
+    })
+}
+
+/// The runtime's own specification, with the probe as its program.
+fn bundle(runtime: &Path, probe: &Path) -> Result<tempfile::TempDir, Failure> {
+    let local = |what: &str| {
+        let what = what.to_owned();
+        move |source| Failure::Local { what, source }
+    };
+    let folder = tempfile::Builder::new()
+        .prefix("rollcage-locks-")
+        .tempdir()
+        .map_err(local("make a folder for a bundle"))?;
+    std::fs::create_dir(folder.path().join("rootfs")).map_err(local("make a root"))?;
+    let mut spec = Command::new(runtime);
+    spec.arg("spec").arg("--bundle").arg(folder.path());
+    output(spec)?;
+    let file = folder.path().join("config.json");
+    let text = std::fs::read_to_string(&file).map_err(local("read a specification"))?;
+    let mut config: Value = serde_json::from_str(&text).map_err(|error| Failure::Measure {
+        what: format!("read a specification: {error}"),
+    })?;
+    adapt(&mut config, probe);
+    std::fs::write(&file, config.to_string()).map_err(local("write a specification"))?;
+    Ok(folder)
+}
+
+fn adapt(config: &mut Value, probe: &Path) {
+    config["process"]["terminal"] = json!(false);
+    config["process"]["args"] = json!([SHOWN]);
+    // Mount points in the root have to be made.
+    config["root"]["readonly"] = json!(false);
+    let bind = |from: &str, to: &str| {
+        json!({"destination": to, "type": "bind", "source": from,
+               "options": ["bind", "ro", "nosuid", "nodev"]})
+    };
+    if let Some(mounts) = config["mounts"].as_array_mut() {
+        // An image has an /etc of its own, without the host's secrets.
+        let there = HOST_FOLDERS
+            .iter()
+            .filter(|folder| **folder != "/etc" && Path::new(folder).is_dir());
+        mounts.extend(there.map(|folder| bind(folder, folder)));
+        mounts.push(bind(&probe.to_string_lossy(), SHOWN));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_specification_is_left_as_it_is_but_for_the_program() {
+        let mut config = json!({
+            "process": {"terminal": true, "args": ["sh"], "user": {"uid": 0}},
+            "root": {"path": "rootfs", "readonly": true},
+            "mounts": [{"destination": "/proc"}],
+            "linux": {"maskedPaths": ["/proc/kcore"]},
+        });
+        adapt(&mut config, Path::new("/x/sandbox-probe"));
+        assert_eq!(config["process"]["args"], json!([SHOWN]));
+        assert_eq!(config["process"]["terminal"], json!(false));
+        assert_eq!(config["linux"]["maskedPaths"], json!(["/proc/kcore"]));
+        let mounts = config["mounts"].as_array().unwrap();
+        assert_eq!(mounts.first().unwrap()["destination"], "/proc");
+        assert_eq!(mounts.last().unwrap()["source"], "/x/sandbox-probe");
+    }
+}
