@@ -15,6 +15,7 @@ use crate::host::{self, Instance};
 use crate::wait;
 use crate::world::{World, message};
 
+/// Rounds, if `ROLLCAGE_CHAOS_ROUNDS` does not say.
 const ROUNDS: u64 = 50;
 /// Runs at once.
 const LOAD: u64 = 6;
@@ -22,11 +23,11 @@ const LOAD: u64 = 6;
 const DEADLINE: Duration = Duration::from_secs(10);
 
 /// Numbers that look random, from a seed that is printed.
-struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
     /// Seeded by `ROLLCAGE_TEST_SEED`, else by the clock.
-    fn seeded() -> Self {
+    pub(crate) fn seeded() -> Self {
         let given = std::env::var("ROLLCAGE_TEST_SEED")
             .ok()
             .and_then(|text| text.parse().ok());
@@ -40,7 +41,7 @@ impl Random {
         Self(seed.max(1))
     }
 
-    fn below(&mut self, bound: u64) -> u64 {
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
@@ -48,8 +49,14 @@ impl Random {
     }
 }
 
+/// How many rounds, or kills, of chaos.
+pub(crate) fn rounds(default: u64) -> u64 {
+    let given = std::env::var("ROLLCAGE_CHAOS_ROUNDS").ok();
+    given.map_or(default, |text| text.parse().expect("ROLLCAGE_CHAOS_ROUNDS"))
+}
+
 /// One of the runs of the load. Its id tells what its result may be.
-fn request(round: u64, worker: u64, number: u64) -> Value {
+pub(crate) fn request(round: u64, worker: u64, number: u64) -> Value {
     let id = |kind: &str| format!("{kind}-{round}-{worker}-{number}");
     let judged = |kind: &str, body: &str| {
         json!({
@@ -78,7 +85,7 @@ fn request(round: u64, worker: u64, number: u64) -> Value {
 }
 
 /// Whether a result is one that this request can have: its own, or the host's fault.
-fn is_possible(result: &pb::RunResult) -> bool {
+pub(crate) fn is_possible(result: &pb::RunResult) -> bool {
     let ending = result.ending.as_ref().expect("an ending");
     let verdict = result.verdict.as_ref().expect("a verdict");
     let kind = result.id.split('-').next().unwrap_or_default();
@@ -126,7 +133,12 @@ fn victim(world: &World, random: &mut Random) -> (&'static str, i32) {
             .find(|process| process.command_line.contains(part));
         found.map(|process| process.pid)
     };
+    // No sandbox runs yet: what the launcher has started are its forkers.
+    let forker = family
+        .iter()
+        .find(|process| process.parent == world.instance().launcher_pid);
     match random.below(10) {
+        3 => ("forker", forker.expect("a forker").pid),
         0 | 1 => ("launcher", world.instance().launcher_pid),
         2 => (
             "audit writer",
@@ -208,7 +220,8 @@ fn fifty_kills_leave_nothing_and_no_result_is_invented() {
     let start = Instant::now();
     let mut results = Vec::new();
     let mut told_unavailable = BTreeSet::new();
-    for number in 0..ROUNDS {
+    let rounds = rounds(ROUNDS);
+    for number in 0..rounds {
         let (given, dead) = round(&mut world, number, &mut random);
         results.extend(given);
         if dead.told_unavailable {
@@ -225,7 +238,7 @@ fn fifty_kills_leave_nothing_and_no_result_is_invented() {
     world.allow_log("runs were active when the daemon ended before");
     again(&world, &recorded, &told_unavailable);
     println!(
-        "{ROUNDS} kills in {:.1} s, {} results given, {} runs admitted",
+        "{rounds} kills in {:.1} s, {} results given, {} runs admitted",
         start.elapsed().as_secs_f64(),
         results.len(),
         recorded.len()
@@ -258,7 +271,7 @@ fn is_clean(world: &World, dead: &Dead, number: u64) {
 }
 
 /// Every result that was given stands in the log, which holds. Gives how often each id was admitted.
-fn recorded(world: &World, results: &[pb::RunResult]) -> BTreeMap<String, usize> {
+pub(crate) fn recorded(world: &World, results: &[pb::RunResult]) -> BTreeMap<String, usize> {
     let records = audit::records(world);
     let ends: BTreeMap<u64, &Value> = records
         .iter()

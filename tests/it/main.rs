@@ -12,6 +12,8 @@ mod batch;
 #[cfg(test)]
 mod boundary;
 #[cfg(test)]
+mod chaos;
+#[cfg(test)]
 mod cli;
 #[cfg(test)]
 mod contention;
@@ -28,6 +30,8 @@ mod environments;
 mod escape;
 #[cfg(test)]
 mod fields;
+#[cfg(test)]
+mod hardship;
 #[cfg(test)]
 mod host;
 #[cfg(test)]

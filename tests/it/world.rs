@@ -29,6 +29,19 @@ pub(crate) struct World {
     daemon: Option<Daemon>,
     runtime: tokio::runtime::Runtime,
     allowed_log: RefCell<Vec<String>>,
+    state: PathBuf,
+    under: Vec<String>,
+}
+
+/// What is out of the ordinary about a daemon's place.
+#[derive(Debug, Default)]
+pub(crate) struct Place {
+    /// More configuration (TOML, top-level keys first).
+    pub(crate) config: String,
+    /// Its state folder; `None`: one in the world's own folder.
+    pub(crate) state: Option<PathBuf>,
+    /// A program, with its arguments, that becomes the daemon.
+    pub(crate) under: Vec<String>,
 }
 
 /// A result with its ending in the words of the contract.
@@ -89,6 +102,18 @@ impl World {
 
     /// Boots a daemon with more configuration (TOML, top-level keys first).
     pub(crate) fn with_config(test: &str, config: &str) -> Option<Self> {
+        let config = config.to_owned();
+        Self::in_place(
+            test,
+            Place {
+                config,
+                ..Place::default()
+            },
+        )
+    }
+
+    /// Boots a daemon in a place that the test has prepared.
+    pub(crate) fn in_place(test: &str, place: Place) -> Option<Self> {
         if !skips::is_root(test) || !skips::has_file(test, "/usr/bin/python3") {
             return None;
         }
@@ -101,10 +126,16 @@ impl World {
         fs::set_permissions(folder.path(), open).expect("open the folder");
         fs::create_dir(folder.path().join("work")).expect("a work folder");
         let file = folder.path().join("sandboxd.toml");
+        let Place {
+            config,
+            state,
+            under,
+        } = place;
+        let state = state.unwrap_or_else(|| folder.path().join("state"));
         let text = format!(
             "socket = {:?}\nstate_dir = {:?}\npolicies_dir = {:?}\ndrain_ms = 3000\n{config}",
             folder.path().join("s.sock"),
-            folder.path().join("state"),
+            state,
             folder.path().join("policies"),
         );
         fs::write(&file, text).expect("write the configuration");
@@ -119,6 +150,8 @@ impl World {
             daemon: None,
             runtime,
             allowed_log: RefCell::default(),
+            state,
+            under,
         };
         world.boot();
         Some(world)
@@ -127,7 +160,7 @@ impl World {
     /// Starts the daemon, the first time or again after [`World::stop`] or [`World::crashed`].
     pub(crate) fn boot(&mut self) {
         assert!(self.daemon.is_none(), "the daemon runs already");
-        self.daemon = Some(Daemon::start(&self.config));
+        self.daemon = Some(Daemon::start(&self.config, &self.under));
     }
 
     /// Ends the daemon in order and checks what is left; its log is checked too.
@@ -175,7 +208,7 @@ impl World {
 
     /// Its state folder.
     pub(crate) fn state_dir(&self) -> PathBuf {
-        self.folder.path().join("state")
+        self.state.clone()
     }
 
     /// The folder of policies that it reads.

@@ -32,12 +32,19 @@ pub(super) struct Daemon {
 }
 
 impl Daemon {
-    /// Starts `sandboxd serve` and waits until it says that it is ready.
-    pub(super) fn start(config: &Path) -> Self {
+    /// Starts `sandboxd serve` and waits until it says that it is ready. `under` is a program, with
+    /// its arguments, that prepares the daemon's place and then becomes it.
+    pub(super) fn start(config: &Path, under: &[String]) -> Self {
         let _turn = take_turn();
         let (ready, ready_write) = ready_pipe();
-        let mut command = Command::new(skips::bin_dir().join("sandboxd"));
+        let mut words = under
+            .iter()
+            .map(std::ffi::OsString::from)
+            .collect::<Vec<_>>();
+        words.push(skips::bin_dir().join("sandboxd").into());
+        let mut command = Command::new(&words[0]);
         command
+            .args(&words[1..])
             .arg("serve")
             .arg("--ready-fd")
             .arg(ready_write.as_raw_fd().to_string());
