@@ -27,7 +27,7 @@ const HOST_DEVICES: [&str; 5] = [
 /// The newest ABI whose rights are named here; a newer kernel is used up to this one.
 const ABI_MAX: u32 = 7;
 
-fn abi(level: u32) -> ABI {
+pub(crate) fn abi(level: u32) -> ABI {
     match level.min(ABI_MAX) {
         0 => ABI::Unsupported,
         1 => ABI::V1,
@@ -40,7 +40,7 @@ fn abi(level: u32) -> ABI {
     }
 }
 
-fn failed<E: std::fmt::Display>(doing: &str) -> impl FnOnce(E) -> StepError {
+pub(crate) fn failed<E: std::fmt::Display>(doing: &str) -> impl FnOnce(E) -> StepError {
     move |error| StepError {
         doing: format!("{doing}: {error}"),
         errno: Errno::EINVAL,

@@ -9,6 +9,7 @@ pub mod init;
 mod landlock_rules;
 mod make_plan;
 pub mod mutation;
+pub mod own;
 pub mod packet;
 pub mod plan;
 pub mod report;

@@ -9,6 +9,7 @@
 //! for every number, both foreign ABIs and mutated arguments).
 
 pub mod interpret;
+pub mod own;
 pub mod profiles;
 pub mod program;
 pub mod rule;
@@ -30,6 +31,7 @@ const NR_SKIPPED: u32 = u32::MAX;
 
 const RET_KILL_PROCESS: u32 = 0x8000_0000;
 const RET_USER_NOTIF: u32 = 0x7FC0_0000;
+const RET_TRACE: u32 = 0x7FF0_0000;
 const RET_ERRNO: u32 = 0x0005_0000;
 const RET_ALLOW: u32 = 0x7FFF_0000;
 
@@ -220,17 +222,6 @@ impl FilterSpec {
         profiles::meaning(name, self.profile, self.network)
     }
 
-    /// What its return value is; rules are told apart by where they stand in the tables.
-    fn same(&self, one: &Meaning, other: &Meaning) -> bool {
-        match (one, other) {
-            (Meaning::Plain(one), Meaning::Plain(other)) => {
-                self.verdict(*one).return_value() == self.verdict(*other).return_value()
-            }
-            (Meaning::Foreign, Meaning::Foreign) => true,
-            (Meaning::Ruled(_) | Meaning::Plain(_) | Meaning::Foreign, _) => false,
-        }
-    }
-
     fn outcome(&self, nr: u32, args: &[u64; 6]) -> Option<Outcome> {
         match self.meaning(nr) {
             Meaning::Plain(outcome) => Some(outcome),
@@ -275,30 +266,52 @@ fn known(field: &'static str, nr: u32) -> Result<&'static str, CompileError> {
 /// program needs.
 pub fn compile(spec: &FilterSpec) -> Result<Filter, CompileError> {
     spec.check()?;
+    let meaning = |nr| spec.meaning(nr);
+    let value = |outcome| spec.verdict(outcome).return_value();
+    compile_table(&meaning, &value).map_err(|source| CompileError::Assemble {
+        profile: spec.profile,
+        source,
+    })
+}
+
+/// Compiles what a table says about every number; calls of another ABI end the process.
+fn compile_table(
+    meaning: &dyn Fn(u32) -> Meaning,
+    value: &dyn Fn(Outcome) -> u32,
+) -> Result<Filter, ProgramError> {
     let mut starts: Vec<(u32, Meaning)> = Vec::new();
     for nr in (0..=table::NR_LAST + 1).chain([X32_BIT, NR_SKIPPED]) {
-        let meaning = spec.meaning(nr);
+        let here = if nr >= X32_BIT && nr != NR_SKIPPED {
+            Meaning::Foreign
+        } else {
+            meaning(nr)
+        };
         if !starts
             .last()
-            .is_some_and(|(_, last)| spec.same(last, &meaning))
+            .is_some_and(|(_, last)| same(last, &here, value))
         {
-            starts.push((nr, meaning));
+            starts.push((nr, here));
         }
     }
     let program = assemble(&Ranges {
         starts: &starts,
-        value: &|outcome| spec.verdict(outcome).return_value(),
+        value,
         arch: ARCH_X86_64,
         foreign: Verdict::Kill.return_value(),
-    })
-    .map_err(|source| CompileError::Assemble {
-        profile: spec.profile,
-        source,
     })?;
     Ok(Filter {
         sha256: digest(&program),
         program,
     })
+}
+
+/// What its return value is; rules are told apart by where they stand in the tables.
+fn same(one: &Meaning, other: &Meaning, value: &dyn Fn(Outcome) -> u32) -> bool {
+    match (one, other) {
+        (Meaning::Plain(one), Meaning::Plain(other)) => value(*one) == value(*other),
+        (Meaning::Foreign, Meaning::Foreign) => true,
+        (Meaning::Ruled(_) | Meaning::Plain(_) | Meaning::Foreign, _) => false,
+    }
 }
 
 fn digest(program: &[SockFilter]) -> [u8; 32] {

@@ -3,31 +3,55 @@
 //!
 //! A sandbox's pid 1 is made with CLONE_PARENT: it is the launcher's child, dies with the
 //! launcher, and is reaped by it.
+//!
+//! What needs capabilities after the start is done here, the launcher has none: besides the
+//! cloning, the look at a sandbox from outside and the last unmounting.
 
 mod mounts;
 
 use std::ffi::CString;
 use std::fs;
+use std::ops::Range;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::Path;
 
 use anyhow::{Context, Result};
 use confine::boot::{BOOT_FD, CHANNEL_FD, FromBoot, RootOp, ToBoot};
 use confine::mutation;
+use confine::own::{OwnProcess, Reach};
 use confine::packet;
 use confine::plan::Mode;
-use confine::sys::process::{CLONE_PARENT, CloneFlags, Fork, clone_process, exec_fd, exit_now};
-use confine::wire::SandboxToken;
+use confine::sys::process::{
+    CLONE_PARENT, CloneFlags, Fork, clone_process, exec_fd, exit_now, set_dumpable,
+};
+use confine::wire::{Fact, SandboxToken};
 use nix::errno::Errno;
 use nix::libc;
 use serde::{Deserialize, Serialize};
 
+use crate::inspect;
 use crate::instance::IDS_PER_SANDBOX;
 
 /// How long pid 1 may take from its first instruction to asking for its id maps.
 const BOOT_MS_MAX: u16 = 10_000;
 
-/// launcher -> forker. Beside it: the boot memfd, the guest end of the channel, the v2 directory
-/// to be born in if `into_cgroup`, then the cgroup files of the payload.
+/// launcher -> forker.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum ForkerRequest {
+    /// Make a sandbox. Beside it: the boot memfd, the guest end of the channel, the v2 directory
+    /// to be born in if `into_cgroup`, then the cgroup files of the payload.
+    Clone(CloneRequest),
+    /// Look at a sandbox from outside.
+    Inspect {
+        token: SandboxToken,
+        pid: i32,
+        uid_base: u32,
+    },
+    /// Take the folder of the instance away; the last request there is.
+    Retire,
+}
+
+/// A sandbox to make.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct CloneRequest {
     pub(crate) token: SandboxToken,
@@ -38,7 +62,7 @@ pub(crate) struct CloneRequest {
 
 /// forker -> launcher.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) enum CloneReply {
+pub(crate) enum ForkerReply {
     /// Pid 1 runs. Beside it its pidfd.
     Cloned { token: SandboxToken, pid: i32 },
     /// It could not be made.
@@ -49,6 +73,28 @@ pub(crate) enum CloneReply {
     },
     /// The request is done with, well or not: pid 1 has its maps or is dead or dying.
     Done { token: SandboxToken },
+    /// What was seen of it from outside.
+    Inspected {
+        token: SandboxToken,
+        facts: Vec<Fact>,
+    },
+    /// The folder is gone, or why not.
+    Retired { problem: Option<String> },
+}
+
+/// What a forker knows of its launcher from the start, whatever it is told later.
+#[derive(Debug)]
+pub(crate) struct Instructions<'a> {
+    /// Pid 1 of sandboxes.
+    pub(crate) init: &'a OwnedFd,
+    /// What they show of the host.
+    pub(crate) image: &'a [&'a RootOp],
+    /// Grade of this launcher.
+    pub(crate) mode: Mode,
+    /// Host ids that may be leased.
+    pub(crate) ids: Range<u32>,
+    /// The instance's folder.
+    pub(crate) folder: &'a Path,
 }
 
 /// A forker as the launcher sees it.
@@ -62,18 +108,19 @@ pub(crate) struct Forker {
 
 impl Forker {
     /// Forks one.
-    pub(crate) fn start(init: &OwnedFd, image: &[&RootOp], mode: Mode) -> Result<Self> {
+    pub(crate) fn start(instructions: &Instructions<'_>) -> Result<Self> {
         let (ours, theirs) = packet::pair().context("make a forker socket")?;
         match clone_process(CloneFlags::default(), None).context("fork a forker")? {
             Fork::Child => {
-                let code =
-                    match prepare(&theirs, init, image, mode).and_then(|(t, i)| serve(&t, &i)) {
-                        Ok(()) => 0,
-                        Err(error) => {
-                            crate::attest::warn(&format!("forker ends: {error:#}"));
-                            1
-                        }
-                    };
+                let served = prepare(&theirs, instructions)
+                    .and_then(|(socket, init)| serve(&socket, &init, instructions));
+                let code = match served {
+                    Ok(()) => 0,
+                    Err(error) => {
+                        crate::attest::warn(&format!("forker ends: {error:#}"));
+                        1
+                    }
+                };
                 exit_now(code)
             }
             Fork::Parent { pidfd, .. } => Ok(Self {
@@ -85,18 +132,15 @@ impl Forker {
     }
 }
 
-/// Lets go of all that a forker has no use for: descriptors and, with the rights to, mounts.
-fn prepare(
-    socket: &OwnedFd,
-    init: &OwnedFd,
-    image: &[&RootOp],
-    mode: Mode,
-) -> Result<(OwnedFd, OwnedFd)> {
-    let kept = keep_only(socket, init)?;
+/// Lets go of all that a forker has no use for: descriptors and, with the rights to, mounts and
+/// capabilities.
+fn prepare(socket: &OwnedFd, instructions: &Instructions<'_>) -> Result<(OwnedFd, OwnedFd)> {
+    let kept = keep_only(socket, instructions.init)?;
     give_up_favours()?;
-    if mode == Mode::Root {
-        mounts::keep_only(image)?;
+    if instructions.mode == Mode::Root {
+        mounts::keep_only(instructions.image)?;
     }
+    lock_up(instructions.mode)?;
     Ok(kept)
 }
 
@@ -109,6 +153,22 @@ fn give_up_favours() -> Result<()> {
     if score.trim().starts_with('-') {
         fs::write(SCORE, "0").context("give up a lowered oom score")?;
     }
+    Ok(())
+}
+
+/// Pid 1 and every program inherit these locks; see `confine/src/seccomp/own.rs`.
+fn lock_up(mode: Mode) -> Result<()> {
+    if mutation::is_any_off() {
+        return Ok(());
+    }
+    let forker = OwnProcess::Forker;
+    forker.drop_bounding()?;
+    forker.reduce_capabilities()?;
+    if mode != Mode::Rootless {
+        // Without root, the id maps of a child that is not dumpable could not be written.
+        set_dumpable(false).context("hide a forker's memory")?;
+    }
+    forker.lock(Reach::default()).context("lock a forker up")?;
     Ok(())
 }
 
@@ -129,33 +189,54 @@ fn keep_only(socket: &OwnedFd, init: &OwnedFd) -> Result<(OwnedFd, OwnedFd)> {
     Ok((raise(socket.as_fd())?, raise(init.as_fd())?))
 }
 
-fn serve(socket: &OwnedFd, init: &OwnedFd) -> Result<()> {
+fn serve(socket: &OwnedFd, init: &OwnedFd, instructions: &Instructions<'_>) -> Result<()> {
     confine::sys::process::die_with_parent().context("die with the launcher")?;
-    while let Some((request, fds)) = packet::receive::<CloneRequest>(socket.as_fd(), false)? {
-        let token = request.token;
-        let (step, errno) = match clone_one(socket, init, &request, fds) {
-            Ok(()) => {
-                packet::send(socket.as_fd(), &CloneReply::Done { token }, &[])?;
-                continue;
+    while let Some((request, fds)) = packet::receive::<ForkerRequest>(socket.as_fd(), false)? {
+        let reply = match request {
+            ForkerRequest::Clone(request) => {
+                let token = request.token;
+                match may_clone(&request, instructions)
+                    .and_then(|()| clone_one(socket, init, &request, fds))
+                {
+                    Ok(()) | Err(CloneFault::After) => ForkerReply::Done { token },
+                    Err(CloneFault::Before { step, errno }) => ForkerReply::Failed {
+                        token,
+                        step: step.into(),
+                        errno: errno as i32,
+                    },
+                }
             }
-            Err(CloneFault::Before { step, errno }) => (step, errno),
-            Err(CloneFault::After) => {
-                packet::send(socket.as_fd(), &CloneReply::Done { token }, &[])?;
-                continue;
-            }
-        };
-        let errno = errno as i32;
-        packet::send(
-            socket.as_fd(),
-            &CloneReply::Failed {
+            ForkerRequest::Inspect {
                 token,
-                step: step.into(),
-                errno,
+                pid,
+                uid_base,
+            } => ForkerReply::Inspected {
+                token,
+                facts: inspect::facts(pid, uid_base),
             },
-            &[],
-        )?;
+            ForkerRequest::Retire => ForkerReply::Retired {
+                problem: mounts::take_away(instructions.folder)
+                    .err()
+                    .map(|error| format!("{error:#}")),
+            },
+        };
+        packet::send(socket.as_fd(), &reply, &[])?;
     }
     Ok(())
+}
+
+/// A captured launcher is not to get ids that are no lease of its instance.
+fn may_clone(request: &CloneRequest, instructions: &Instructions<'_>) -> Result<(), CloneFault> {
+    let ids = &instructions.ids;
+    let last = request.uid_base.checked_add(IDS_PER_SANDBOX - 1);
+    let leased = ids.contains(&request.uid_base) && last.is_some_and(|last| ids.contains(&last));
+    if leased && request.mode == instructions.mode {
+        return Ok(());
+    }
+    Err(CloneFault::Before {
+        step: "lease",
+        errno: Errno::EPERM,
+    })
 }
 
 /// What went wrong, before or after pid 1 existed. Afterwards its own report and death tell.
@@ -223,7 +304,7 @@ fn clone_one(
         Fork::Parent { pid, pidfd } => {
             drop((channel, guest_link, into));
             let token = request.token;
-            let reply = CloneReply::Cloned { token, pid };
+            let reply = ForkerReply::Cloned { token, pid };
             packet::send(socket.as_fd(), &reply, &[pidfd.as_fd()])
                 .map_err(|_gone| CloneFault::After)?;
             boot_init(&link, request, pid, &boot, &attach)

@@ -5,6 +5,7 @@ use std::fs;
 use std::fs::File;
 use std::os::unix::fs::MetadataExt;
 
+use confine::plan::LimitPlan;
 use confine::wire::Fact;
 use nix::fcntl::{FcntlArg, SealFlag, fcntl};
 
@@ -16,22 +17,10 @@ const NAMESPACES: [&str; 7] = ["user", "mnt", "pid", "net", "ipc", "uts", "cgrou
 /// Said where the kernel shows nothing.
 const UNKNOWN: &str = "unknown";
 
-/// What is looked at.
-#[derive(Debug)]
-pub(crate) struct Seen<'a> {
-    /// Host pid of its pid 1.
-    pub(crate) pid: i32,
-    /// First id of its lease.
-    pub(crate) uid_base: u32,
-    /// Its groups.
-    pub(crate) groups: &'a SandboxGroups,
-    /// What was to be written to them.
-    pub(crate) limits: &'a confine::plan::LimitPlan,
-}
-
-/// The facts, each by the name of its row.
-pub(crate) fn facts(seen: &Seen<'_>) -> Vec<Fact> {
-    let proc = format!("/proc/{}", seen.pid);
+/// The facts, each by the name of its row: of pid 1, whose host pid is given, with the first id of
+/// its lease. A forker calls this: it takes the right to look into other users' processes.
+pub(crate) fn facts(pid: i32, uid_base: u32) -> Vec<Fact> {
+    let proc = format!("/proc/{pid}");
     let mut facts: Vec<Fact> = NAMESPACES
         .iter()
         .map(|kind| Fact::new(&format!("host:ns_{kind}"), namespace(&proc, kind)))
@@ -42,15 +31,15 @@ pub(crate) fn facts(seen: &Seen<'_>) -> Vec<Fact> {
         Fact::new("host:init_no_new_privs", field(&status, "NoNewPrivs:")),
         Fact::new("host:init_sealed", sealed(&proc)),
         Fact::new("host:init_files", owner_of_files(&proc)),
-        Fact::new("host:ids", ids(&proc, seen.uid_base)),
+        Fact::new("host:ids", ids(&proc, uid_base)),
     ]);
-    let groups = seen.groups.limits_in_force(seen.limits);
-    facts.extend(
-        groups
-            .into_iter()
-            .map(|(name, found)| Fact::new(name, found)),
-    );
     facts
+}
+
+/// The facts of its groups, for the launcher to add.
+pub(crate) fn group_facts(groups: &SandboxGroups, limits: &LimitPlan) -> Vec<Fact> {
+    let found = groups.limits_in_force(limits).into_iter();
+    found.map(|(name, found)| Fact::new(name, found)).collect()
 }
 
 fn field<'a>(status: &'a str, name: &str) -> &'a str {

@@ -6,6 +6,7 @@
 
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
+use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -107,17 +108,24 @@ impl Instance {
         FIRST_ID + self.number * IDS_PER_INSTANCE + u32::from(slot) * IDS_PER_SANDBOX
     }
 
-    /// Removes the folder at the end of an orderly stop.
+    /// All host ids that it may lease.
+    pub(crate) fn ids(&self) -> Range<u32> {
+        let first = self.uid_base(0);
+        first..first + IDS_PER_INSTANCE
+    }
+
+    /// Folder of the locks of all instances.
+    pub(crate) fn locks(&self) -> &Path {
+        self.lock.parent().unwrap_or(&self.lock)
+    }
+
+    /// Folder that ours lies in.
+    pub(crate) fn parent(&self) -> &Path {
+        self.dir.parent().unwrap_or(&self.dir)
+    }
+
+    /// Removes what is left at the end of an orderly stop.
     pub(crate) fn retire(self) -> Result<()> {
-        use nix::errno::Errno;
-        use nix::mount::{MntFlags, umount2};
-        match umount2(&self.dir, MntFlags::MNT_DETACH) {
-            // Not a mount point, or not ours to unmount: a plain folder, without privileges.
-            Ok(()) | Err(Errno::EINVAL | Errno::EPERM) => {}
-            Err(errno) => {
-                return Err(errno).with_context(|| format!("unmount {}", self.dir.display()));
-            }
-        }
         bury_dead(self.number, &self.lock)?;
         cgroup::restore_base().context("give the control group back that we were started in")
     }

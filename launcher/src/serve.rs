@@ -2,6 +2,7 @@
 //! state is here and in [`slot`].
 
 mod burial;
+mod look;
 mod orders;
 mod private_folder;
 mod setup;
@@ -24,7 +25,7 @@ use crate::attest::{Attestor, warn};
 use crate::ceilings::{self, Ceilings};
 use crate::cgroup::Groups;
 use crate::cpus::Cpus;
-use crate::forker::{CloneReply, CloneRequest, Forker};
+use crate::forker::{CloneRequest, Forker, ForkerReply, ForkerRequest, Instructions};
 use crate::image::{self, Image, Probe};
 use crate::instance::Instance;
 use crate::options::ServeArgs;
@@ -70,13 +71,8 @@ fn fault<E: std::fmt::Display>(step: &'static str) -> impl FnOnce(E) -> StartFau
     }
 }
 
-/// Runs until the api is gone or asks to stop.
-pub(crate) fn run(args: &ServeArgs) -> Result<()> {
-    let api = confine::sys::adopt_fd(args.api_fd).context("adopt --api-fd")?;
-    let audit = confine::sys::adopt_fd(args.audit_fd).context("adopt --audit-fd")?;
-    set_cloexec(&api)?;
-    set_cloexec(&audit)?;
-    confine::sys::process::die_with_parent().context("die with the daemon")?;
+/// The host, as far as it decides what kind of sandboxes there will be.
+fn look_at_host(args: &ServeArgs) -> Result<HostFacts> {
     let mut host = host::inspect();
     host.landlock_mode_accepted = args.accept_landlock_mode || args.force_landlock;
     if args.force_landlock {
@@ -92,8 +88,22 @@ pub(crate) fn run(args: &ServeArgs) -> Result<()> {
             host.mode_fix
         );
     }
-    let instance = Instance::claim(&args.runtime_dir)?;
+    Ok(host)
+}
+
+/// Runs until the api is gone or asks to stop.
+pub(crate) fn run(args: &ServeArgs) -> Result<()> {
+    let api = confine::sys::adopt_fd(args.api_fd).context("adopt --api-fd")?;
+    let audit = confine::sys::adopt_fd(args.audit_fd).context("adopt --audit-fd")?;
+    set_cloexec(&api)?;
+    set_cloexec(&audit)?;
+    confine::sys::process::die_with_parent().context("die with the daemon")?;
+    let host = look_at_host(args)?;
     let root = host.mode == Mode::Root;
+    if root {
+        nix::unistd::setgroups(&[]).context("drop the supplementary groups")?;
+    }
+    let instance = Instance::claim(&args.runtime_dir)?;
     if root {
         own_mounts(instance.dir())?;
     }
@@ -106,10 +116,16 @@ pub(crate) fn run(args: &ServeArgs) -> Result<()> {
         .iter()
         .chain(probe.iter().flat_map(|probe| &probe.ops))
         .collect();
-    let mut forkers = Vec::new();
-    for _number in 0..args.forkers.max(1) {
-        forkers.push(Forker::start(&init, &shown, host.mode)?);
-    }
+    let instructions = Instructions {
+        init: &init,
+        image: &shown,
+        mode: host.mode,
+        ids: instance.ids(),
+        folder: instance.dir(),
+    };
+    let forkers = (0..args.forkers.max(1))
+        .map(|_number| Forker::start(&instructions))
+        .collect::<Result<Vec<_>>>()?;
     let mut launcher = Launcher {
         api,
         attestor: Attestor::new(audit),
@@ -131,6 +147,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<()> {
         stopping: false,
         host,
     };
+    setup::lock_up(&launcher.instance).context("lock the launcher up")?;
     let hello = FromLauncher::Hello {
         host: Box::new(launcher.host.clone()),
         image_sha256: launcher.image.sha256.clone(),
@@ -244,6 +261,8 @@ impl Launcher {
         asked: (Plan, Option<u64>),
         mut fds: Vec<OwnedFd>,
     ) -> Result<()> {
+        // Whose token this is already is not touched by another one's failure.
+        let was_taken = self.slots.contains_key(&token);
         let begun = match fds.pop() {
             Some(channel) if fds.is_empty() => self.begin(token, id, asked, &channel),
             _ => Err(StartFault {
@@ -258,7 +277,9 @@ impl Launcher {
             refused,
         }) = begun
         {
-            self.release(token);
+            if !was_taken {
+                self.release(token);
+            }
             let frame = FromLauncher::StartFailed {
                 token,
                 step: step.into(),
@@ -335,7 +356,12 @@ impl Launcher {
                 reason: "no forker is left".into(),
                 refused: false,
             })?;
-        packet::send(forker.socket.as_fd(), &request, &beside).map_err(fault("forker"))?;
+        packet::send(
+            forker.socket.as_fd(),
+            &ForkerRequest::Clone(request),
+            &beside,
+        )
+        .map_err(fault("forker"))?;
         forker.pending += 1;
         Ok(())
     }
@@ -345,12 +371,12 @@ impl Launcher {
             let Some(forker) = self.forkers.get(index) else {
                 return Ok(());
             };
-            match packet::receive::<CloneReply>(forker.socket.as_fd(), true) {
-                Ok(Some((CloneReply::Cloned { token, pid }, mut fds))) => {
+            match packet::receive::<ForkerReply>(forker.socket.as_fd(), true) {
+                Ok(Some((ForkerReply::Cloned { token, pid }, mut fds))) => {
                     let pidfd = fds.pop().context("a clone came without its pidfd")?;
                     self.cloned(token, pid, pidfd)?;
                 }
-                Ok(Some((CloneReply::Failed { token, step, errno }, _))) => {
+                Ok(Some((ForkerReply::Failed { token, step, errno }, _))) => {
                     self.forker_done(index);
                     self.release(token);
                     let reason = Errno::from_raw(errno).desc().to_owned();
@@ -362,7 +388,11 @@ impl Launcher {
                     };
                     self.tell(&frame, &[])?;
                 }
-                Ok(Some((CloneReply::Done { .. }, _))) => self.forker_done(index),
+                Ok(Some((ForkerReply::Done { .. }, _))) => self.forker_done(index),
+                Ok(Some((ForkerReply::Inspected { token, facts }, _))) => {
+                    self.inspected(token, facts)?;
+                }
+                Ok(Some((ForkerReply::Retired { .. }, _))) => bail!("a forker retires unasked"),
                 Err(PacketError::Os {
                     errno: Errno::EAGAIN,
                     ..
@@ -411,19 +441,6 @@ impl Launcher {
             self.kill(token);
         }
         Ok(())
-    }
-
-    /// Pid 1 may be ready before the forker's word of it is read: then it is looked at afterwards.
-    fn inspect(&mut self, token: SandboxToken) -> Result<()> {
-        let facts = match self.slots.get_mut(&token) {
-            Some(slot) if matches!(slot.state, State::Starting) => {
-                slot.inspect_asked = true;
-                return Ok(());
-            }
-            Some(slot) => slot.facts(),
-            None => Vec::new(),
-        };
-        self.tell(&FromLauncher::Inspected { token, facts }, &[])
     }
 
     fn kill(&mut self, token: SandboxToken) {

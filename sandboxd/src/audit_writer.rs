@@ -134,9 +134,10 @@ fn start(
 ) -> Result<log::Log<folder::Folder>, AuditWriterError> {
     let folder =
         folder::Folder::prepare(settings, api.as_fd()).map_err(AuditWriterError::Folder)?;
-    identity::settle(settings.run_as).map_err(AuditWriterError::Identity)?;
-    let signer = identity::signer(&folder).map_err(AuditWriterError::Identity)?;
     let clock = clock::Clock::new(&settings.node).map_err(AuditWriterError::Connection)?;
+    identity::settle(settings.run_as, &settings.state_dir.join(FOLDER))
+        .map_err(AuditWriterError::Identity)?;
+    let signer = identity::signer(&folder).map_err(AuditWriterError::Identity)?;
     log::Log::open(folder, signer, clock, settings.limits.segment_bytes_max)
         .map_err(AuditWriterError::Log)
 }

@@ -134,7 +134,7 @@ fn prepare(config: Config, options: ServeOptions) -> Result<Prepared, DaemonErro
     if let Some((uid, gid)) = owner {
         privileges::drop_to(uid, gid).map_err(DaemonError::Privileges)?;
     }
-    privileges::settle(root).map_err(DaemonError::Privileges)?;
+    privileges::settle(&config, proof_path.as_deref()).map_err(DaemonError::Privileges)?;
     Ok(Prepared {
         config,
         options,

@@ -1,6 +1,7 @@
 //! A captured api: whoever speaks to the launcher, it makes only sandboxes within its own ceilings,
 //! and nothing is left of it however it ends. These tests speak its frames themselves.
 
+mod fuzz;
 mod launched;
 
 use std::io::Read;
@@ -259,6 +260,32 @@ fn no_more_sandboxes_than_leased_ranges_and_ranges_come_back() {
     );
     launched.reaped(SandboxToken(1));
     assert_eq!(launched.run("s4", plan, &["echo", "room"]), "room\n");
+    launched.end();
+}
+
+/// Found by the noise of `fuzz`: the refusal of a second start under a token took the first one's
+/// slot while it was still being made, and gave its ids to the next.
+#[test]
+fn a_refused_start_does_not_touch_the_one_whose_token_it_names() {
+    let test = "a_refused_start_does_not_touch_the_one_whose_token_it_names";
+    let Some(mut launched) = Launched::start(test, &["--sandboxes-max", "1"]) else {
+        return;
+    };
+    let plan = launched.plan();
+    for round in 0..20 {
+        let token = SandboxToken(round);
+        let id = format!("s{round}");
+        // The second one comes while a forker has the first.
+        let channel = launched.ask(token, &id, plan.clone());
+        let _again = launched.ask(token, "other", plan.clone());
+        let answers = [launched.answer(), launched.answer()];
+        let started = answers.iter().filter(
+            |answer| matches!(answer, FromLauncher::Started { token: of, .. } if *of == token),
+        );
+        assert_eq!(started.count(), 1, "{answers:?}");
+        assert_eq!(launched.command(&channel, &["echo", "whole"]), "whole\n");
+        launched.reaped(token);
+    }
     launched.end();
 }
 

@@ -125,6 +125,11 @@ impl Instance {
         })
     }
 
+    /// First host id of all that it may lease.
+    pub(crate) fn first_id(&self) -> u32 {
+        FIRST_ID + self.number * IDS_PER_INSTANCE
+    }
+
     fn folder(&self) -> PathBuf {
         self.lock.with_extension("")
     }

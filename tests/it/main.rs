@@ -49,6 +49,8 @@ mod roles;
 #[cfg(test)]
 mod rootless;
 #[cfg(test)]
+mod separation;
+#[cfg(test)]
 mod service;
 #[cfg(test)]
 mod skips;

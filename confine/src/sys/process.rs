@@ -261,6 +261,20 @@ fn set_capability_sets(data: &[CapabilityData; 2]) -> SysResult<()> {
     Ok(())
 }
 
+/// The permitted capabilities of the calling thread (bit n = capability n). capget(2).
+pub fn permitted_capabilities() -> SysResult<u64> {
+    const LINUX_CAPABILITY_VERSION_3: u32 = 0x2008_0522;
+    let mut header = CapabilityHeader {
+        version: LINUX_CAPABILITY_VERSION_3,
+        pid: 0,
+    };
+    let mut data = [CapabilityData::default(); 2];
+    // SAFETY: version 3 reads one header and writes exactly two data structs, which outlive the call.
+    check(unsafe { libc::syscall(libc::SYS_capget, &raw mut header, data.as_mut_ptr()) })?;
+    let [low, high] = data.map(|half| u64::from(half.permitted));
+    Ok(low | high << 32)
+}
+
 /// Sets one resource limit, soft = hard, to `value` or to the present hard limit if that is lower.
 pub fn lower_limit(resource: libc::__rlimit_resource_t, value: u64) -> SysResult<()> {
     let mut limit = libc::rlimit {

@@ -42,6 +42,75 @@ pub fn install(instructions: &[SockFilter], listen: bool) -> SysResult<Option<Ow
     }
 }
 
+/// Installs a filter on every thread of the process, or on none. seccomp(2), `TSYNC`.
+///
+/// Preconditions: as for [`install`]; no thread has a filter of its own.
+pub fn install_on_all_threads(instructions: &[SockFilter]) -> SysResult<()> {
+    const FILTER_FLAG_TSYNC: libc::c_long = 1;
+    let len = u16::try_from(instructions.len()).map_err(|_long| Errno::EINVAL)?;
+    let program = Program {
+        len,
+        filter: instructions.as_ptr(),
+    };
+    // SAFETY: the program points to `len` instructions, both outlive the call; the kernel copies them.
+    let value = unsafe {
+        libc::syscall(
+            libc::SYS_seccomp,
+            SECCOMP_SET_MODE_FILTER,
+            FILTER_FLAG_TSYNC,
+            &raw const program,
+        )
+    };
+    // Not an error number but the thread that could not take it.
+    match check(value)? {
+        0 => Ok(()),
+        _thread => Err(Errno::EBUSY),
+    }
+}
+
+/// The `index`-th filter that a process carries, 0 the one installed first; `None` beyond the
+/// last one. ptrace(2).
+///
+/// Preconditions: the caller has CAP_SYS_ADMIN, carries no filter itself, and traces `pid`, which
+/// is stopped.
+pub fn carried_filter(pid: i32, index: usize) -> SysResult<Option<Vec<SockFilter>>> {
+    const PTRACE_SECCOMP_GET_FILTER: libc::c_long = 0x420c;
+    let none: *mut SockFilter = std::ptr::null_mut();
+    // SAFETY: with a null buffer the kernel only counts.
+    let count = unsafe {
+        libc::syscall(
+            libc::SYS_ptrace,
+            PTRACE_SECCOMP_GET_FILTER,
+            pid,
+            index,
+            none,
+        )
+    };
+    let count = match check(count) {
+        Err(Errno::ENOENT) => return Ok(None),
+        count => usize::try_from(count?).map_err(|_negative| Errno::EINVAL)?,
+    };
+    let empty = SockFilter {
+        code: 0,
+        jt: 0,
+        jf: 0,
+        k: 0,
+    };
+    let mut program = vec![empty; count];
+    // SAFETY: the buffer has room for the `count` instructions just told; the process is stopped,
+    // so that its filters cannot change between the two calls.
+    check(unsafe {
+        libc::syscall(
+            libc::SYS_ptrace,
+            PTRACE_SECCOMP_GET_FILTER,
+            pid,
+            index,
+            program.as_mut_ptr(),
+        )
+    })?;
+    Ok(Some(program))
+}
+
 /// A system call that waits for an answer.
 #[derive(Debug, Clone, Copy)]
 pub struct Notification {

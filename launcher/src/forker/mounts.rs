@@ -53,6 +53,18 @@ pub(super) fn keep_only(image: &[&RootOp]) -> Result<()> {
     Ok(())
 }
 
+/// Removes the folder of the instance: from this view of the mounts first, which makes it go from
+/// all others too.
+pub(super) fn take_away(folder: &Path) -> Result<()> {
+    match umount2(folder, MntFlags::MNT_DETACH) {
+        Ok(()) | Err(Errno::EINVAL) => {}
+        Err(errno) => {
+            return Err(errno).with_context(|| format!("unmount {}", folder.display()));
+        }
+    }
+    fs::remove_dir_all(folder).with_context(|| format!("remove {}", folder.display()))
+}
+
 fn is_needed(point: &Path, sources: &[PathBuf]) -> bool {
     point == Path::new("/")
         || ALWAYS.iter().any(|always| point == Path::new(always))

@@ -10,6 +10,7 @@ use confine::wire::{FromLauncher, KernelCounters, SandboxToken};
 use super::slot::State;
 use super::{Launcher, RETRIES_MAX, private_folder};
 use crate::attest::warn;
+use crate::forker::{ForkerReply, ForkerRequest};
 use crate::pressure;
 
 impl Launcher {
@@ -118,11 +119,38 @@ impl Launcher {
                 confine::sys::process::wait_pidfd(pidfd.as_fd()).context("reap a sandbox")?;
             }
         }
+        if self.host.mode == Mode::Root {
+            self.take_folder_away()?;
+        }
         for forker in self.forkers.drain(..) {
             drop(forker.socket);
             packet::wait_readable(forker.pidfd.as_fd(), 10_000).context("wait for a forker")?;
             confine::sys::process::wait_pidfd(forker.pidfd.as_fd()).context("reap a forker")?;
         }
         self.instance.retire()
+    }
+
+    /// The folder is a mount, which only a forker can take away. If none lives any more, it is the
+    /// next launcher's to do.
+    fn take_folder_away(&self) -> Result<()> {
+        for forker in &self.forkers {
+            if packet::send(forker.socket.as_fd(), &ForkerRequest::Retire, &[]).is_err() {
+                continue;
+            }
+            // What it still says of earlier requests comes first.
+            while packet::wait_readable(forker.socket.as_fd(), 10_000)? {
+                match packet::receive::<ForkerReply>(forker.socket.as_fd(), false) {
+                    Ok(Some((ForkerReply::Retired { problem: None }, _))) => return Ok(()),
+                    Ok(Some((ForkerReply::Retired { problem }, _))) => {
+                        warn(&problem.unwrap_or_default());
+                        return Ok(());
+                    }
+                    Ok(Some(_)) => {}
+                    Ok(None) | Err(_) => break,
+                }
+            }
+        }
+        warn("no forker is left to take the folder of this instance away");
+        Ok(())
     }
 }

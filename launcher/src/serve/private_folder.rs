@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use crate::attest::warn;
@@ -33,9 +33,10 @@ pub(super) fn remove(instance: &Path, id: &str) {
     }
 }
 
-/// Processes of this user now: RLIMIT_NPROC counts them all.
+/// Processes of this user now: RLIMIT_NPROC counts them all. Told by their status: the folder of
+/// one that is not dumpable, as ours are, belongs to root.
 pub(super) fn user_processes() -> u64 {
-    let own = nix::unistd::geteuid().as_raw();
+    let own = nix::unistd::getuid().to_string();
     fs::read_dir("/proc")
         .into_iter()
         .flatten()
@@ -47,7 +48,10 @@ pub(super) fn user_processes() -> u64 {
                 .bytes()
                 .all(|b| b.is_ascii_digit())
         })
-        .filter_map(|entry| entry.metadata().ok())
-        .filter(|meta| meta.uid() == own)
+        .filter_map(|entry| fs::read_to_string(entry.path().join("status")).ok())
+        .filter(|status| {
+            let ids = status.lines().find_map(|line| line.strip_prefix("Uid:"));
+            ids.and_then(|ids| ids.split_whitespace().next()) == Some(own.as_str())
+        })
         .count() as u64
 }

@@ -5,9 +5,14 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use confine::host::HostFacts;
+use confine::host::cgroups::MOUNT as CGROUPS;
+use confine::own::{OwnProcess, Reach};
 use confine::packet;
 use confine::plan::Mode;
 use nix::sys::memfd::MFdFlags;
+
+use crate::attest::warn;
+use crate::instance::Instance;
 
 pub(super) fn set_cloexec(fd: &OwnedFd) -> Result<()> {
     use nix::fcntl::{FcntlArg, FdFlag, fcntl};
@@ -65,6 +70,26 @@ pub(super) fn missing_controls(host: &HostFacts) -> Vec<String> {
         missing.push("landlock".into());
     }
     missing
+}
+
+/// The launcher's own locks, once nothing is to be forked or mounted any more.
+pub(super) fn lock_up(instance: &Instance) -> Result<()> {
+    let launcher = OwnProcess::Launcher;
+    launcher.drop_bounding()?;
+    launcher.reduce_capabilities()?;
+    let reach = Reach {
+        read: &[Path::new("/proc")],
+        write: &[
+            Path::new(CGROUPS),
+            instance.dir(),
+            instance.locks(),
+            instance.parent(),
+        ],
+    };
+    if let Some(missing) = launcher.lock(reach)? {
+        warn(&format!("locked up less than it could be: {missing}"));
+    }
+    Ok(())
 }
 
 /// Enters a mount namespace of our own and puts a small tmpfs on our folder there: on most hosts

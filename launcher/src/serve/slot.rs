@@ -3,11 +3,10 @@
 use std::os::fd::OwnedFd;
 
 use confine::plan::LimitPlan;
-use confine::wire::{Fact, KernelCounters, Stalls};
+use confine::wire::{KernelCounters, Stalls};
 
 use crate::cgroup::SandboxGroups;
 use crate::cpus::Lease;
-use crate::inspect::{self, Seen};
 
 /// Where a sandbox stands.
 #[derive(Debug)]
@@ -42,6 +41,8 @@ pub(super) struct Slot {
     pub(super) kill_asked: bool,
     /// A look from outside was asked for before that.
     pub(super) inspect_asked: bool,
+    /// A forker looks at it.
+    pub(super) being_inspected: bool,
 }
 
 impl Slot {
@@ -58,20 +59,16 @@ impl Slot {
             state: State::Starting,
             kill_asked: false,
             inspect_asked: false,
+            being_inspected: false,
         }
     }
 
-    /// What can be seen of it from outside; nothing unless it lives.
-    pub(super) fn facts(&self) -> Vec<Fact> {
-        let State::Running { pid, .. } = self.state else {
-            return Vec::new();
-        };
-        inspect::facts(&Seen {
-            pid,
-            uid_base: self.uid_base,
-            groups: &self.groups,
-            limits: &self.limits,
-        })
+    /// Host pid of its pid 1; none unless it lives.
+    pub(super) fn pid(&self) -> Option<i32> {
+        match self.state {
+            State::Running { pid, .. } => Some(pid),
+            State::Starting | State::Dead { .. } => None,
+        }
     }
 
     pub(super) fn pidfd(&self) -> Option<&OwnedFd> {

@@ -2,11 +2,13 @@
 //! randomness, and never leaves the folder.
 
 use std::io;
+use std::path::Path;
 
 use audit::Signer;
 use audit::key::KeyError;
+use confine::own::{OwnProcess, Reach};
+use confine::steps::StepError;
 use nix::errno::Errno;
-use nix::sys::prctl;
 use nix::sys::signal::{SigSet, Signal};
 use nix::unistd::{Gid, Uid, setgroups, setresgid, setresuid};
 
@@ -26,6 +28,9 @@ pub enum IdentityError {
         #[source]
         source: Errno,
     },
+    /// A lock on the process cannot be put on.
+    #[error("cannot lock the audit process up")]
+    Lock(#[source] StepError),
     /// A key file could not be read or written.
     #[error("cannot {act} {name} in the audit folder")]
     File {
@@ -51,24 +56,33 @@ pub enum IdentityError {
     },
 }
 
-/// Becomes the audit user for good, unreadable to others of that user, deaf to the terminal's
-/// and the service manager's signals: the end of the api's connection is what ends the process,
-/// so that the last records are in.
-pub(super) fn settle(run_as: Option<RunAs>) -> Result<(), IdentityError> {
+/// Becomes the audit user for good, deaf to the terminal's and the service manager's signals: the
+/// end of the api's connection is what ends the process, so that the last records are in. Then
+/// locks itself up with nothing but its folder.
+pub(super) fn settle(run_as: Option<RunAs>, folder: &Path) -> Result<(), IdentityError> {
+    let writer = OwnProcess::AuditWriter;
     let failed = |step| move |source| IdentityError::Become { step, source };
     if let Some(RunAs { uid, gid }) = run_as {
         let (uid, gid) = (Uid::from_raw(uid), Gid::from_raw(gid));
         setgroups(&[]).map_err(failed("drop the supplementary groups"))?;
         setresgid(gid, gid, gid).map_err(failed("become the audit group"))?;
+        writer.drop_bounding().map_err(IdentityError::Lock)?;
         setresuid(uid, uid, uid).map_err(failed("become the audit user"))?;
     }
-    prctl::set_no_new_privs().map_err(failed("give up gaining privileges"))?;
-    prctl::set_dumpable(false).map_err(failed("hide the memory that holds the key"))?;
+    writer.reduce_capabilities().map_err(IdentityError::Lock)?;
     let mut deaf = SigSet::empty();
     for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
         deaf.add(signal);
     }
-    deaf.thread_block().map_err(failed("block signals"))
+    deaf.thread_block().map_err(failed("block signals"))?;
+    let reach = Reach {
+        read: &[Path::new("/proc/self/status")],
+        write: &[folder],
+    };
+    if let Some(missing) = writer.lock(reach).map_err(IdentityError::Lock)? {
+        tracing::warn!("the audit process is locked up less than it could be: {missing}");
+    }
+    Ok(())
 }
 
 /// The signing key of the folder; made at the first start.

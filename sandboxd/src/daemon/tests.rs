@@ -1,7 +1,6 @@
 //! The parts of the start that need no root.
 
 use super::folders::{self, FolderError};
-use super::privileges::first_left;
 
 #[test]
 fn a_second_daemon_is_refused_with_the_pid_of_the_first() {
@@ -65,23 +64,4 @@ fn a_link_in_the_apis_folder_gives_no_other_file_away() {
         assert!(folders::give_away_file(path, api.0, api.1).is_err());
     }
     assert_eq!(std::fs::metadata(&other).expect("metadata").uid(), before);
-}
-
-#[test]
-fn any_privilege_left_is_seen() {
-    let clean = "Uid:\t64810\t64810\t64810\t64810\nGid:\t9\t9\t9\t9\nGroups:\t \n\
-                 CapInh:\t0000000000000000\nCapPrm:\t0000000000000000\n\
-                 CapEff:\t0000000000000000\nCapBnd:\t000001ffffffffff\n\
-                 CapAmb:\t0000000000000000\nNoNewPrivs:\t1\n";
-    assert_eq!(first_left(clean), None);
-    for (from, to, field) in [
-        ("CapPrm:\t0", "CapPrm:\t8", "CapPrm"),
-        ("CapInh:\t0", "CapInh:\t1", "CapInh"),
-        ("NoNewPrivs:\t1", "NoNewPrivs:\t0", "NoNewPrivs"),
-        ("Groups:\t ", "Groups:\t0 ", "Groups"),
-        ("Uid:\t64810\t64810\t64810", "Uid:\t64810\t64810\t0", "Uid"),
-    ] {
-        let left = clean.replace(from, to);
-        assert_eq!(first_left(&left).map(|(field, _)| field), Some(field));
-    }
 }

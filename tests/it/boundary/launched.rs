@@ -210,6 +210,27 @@ impl Launched {
             .expect("wait for it")
     }
 
+    /// Waits for its end, and takes what it still says meanwhile: `listen` is called again and
+    /// again, and says whether it took something.
+    pub(super) fn ended_while(&mut self, listen: impl Fn(BorrowedFd<'_>) -> bool) -> ExitStatus {
+        self.is_over = true;
+        let until = std::time::Instant::now() + END_MAX;
+        loop {
+            while listen(self.api.as_fd()) {
+                assert!(
+                    std::time::Instant::now() < until,
+                    "it speaks and does not end"
+                );
+            }
+            match self.ended.recv_timeout(Duration::from_millis(20)) {
+                Ok(status) => return status.expect("wait for it"),
+                Err(_not_yet) => {
+                    assert!(std::time::Instant::now() < until, "it does not end");
+                }
+            }
+        }
+    }
+
     /// Tells it to stop; nothing may be left.
     pub(super) fn end(&mut self) {
         self.send(&ToLauncher::Stop, &[]);

@@ -100,7 +100,7 @@ pub fn rule(name: &str, profile: Profile, network: Network) -> Option<&'static R
 
 /// CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET, and NEWTIME,
 /// whose bit lies in the exit signal here and is no valid signal.
-const NAMESPACE_FLAGS: u32 = 0x7E02_0000 | 0x80;
+pub(in super::super) const NAMESPACE_FLAGS: u32 = 0x7E02_0000 | 0x80;
 
 static NEW_NAMESPACE: Denial = denial(
     EPERM,
