@@ -13,7 +13,7 @@ use nix::errno::Errno;
 
 use crate::boot::Boot;
 use crate::plan::{NetworkPlan, PROBE_PATH};
-use crate::steps::StepError;
+use crate::steps::{StepError, Taken};
 
 /// Devices of the host in landlock mode, which has no folder of its own for them.
 const HOST_DEVICES: [&str; 5] = [
@@ -23,6 +23,9 @@ const HOST_DEVICES: [&str; 5] = [
     "/dev/random",
     "/dev/urandom",
 ];
+
+/// The first ABI that keeps signals and abstract sockets within a domain.
+const SCOPES_ABI: u32 = 6;
 
 /// The newest ABI whose rights are named here; a newer kernel is used up to this one.
 const ABI_MAX: u32 = 7;
@@ -47,6 +50,25 @@ pub(crate) fn failed<E: std::fmt::Display>(doing: &str) -> impl FnOnce(E) -> Ste
     }
 }
 
+/// What the rules amount to: what their ABI lacks is done by the namespaces, where there are any.
+pub(crate) fn taken(boot: &Boot, namespaces: bool) -> Taken {
+    let level = boot.landlock_abi;
+    let others = match (level >= SCOPES_ABI, namespaces) {
+        (true, _) => "",
+        (false, true) => "; signals and abstract sockets by the namespaces alone",
+        (false, false) => {
+            return Taken::degraded(format!(
+                "Landlock's ABI {level} has no scopes: signals reach this user's other processes"
+            ));
+        }
+    };
+    let probe = match boot.probe {
+        Some(_) => format!(", {PROBE_PATH} may be read and executed"),
+        None => String::new(),
+    };
+    Taken::enforced(format!("ABI {level}{probe}{others}"))
+}
+
 /// Builds the ruleset for a sandbox with everything the kernel's ABI `level` can handle.
 pub(crate) fn build(boot: &Boot, level: u32) -> Result<RulesetCreated, StepError> {
     let abi = abi(level);
@@ -60,7 +82,7 @@ pub(crate) fn build(boot: &Boot, level: u32) -> Result<RulesetCreated, StepError
             .handle_access(AccessNet::from_all(abi))
             .map_err(failed("handle network access"))?;
     }
-    if level >= 6 {
+    if level >= SCOPES_ABI {
         ruleset = ruleset
             .scope(Scope::from_all(abi))
             .map_err(failed("scope signals and abstract sockets"))?;

@@ -45,6 +45,8 @@ mod modes;
 #[cfg(test)]
 mod neighbours;
 #[cfg(test)]
+mod older_kernel;
+#[cfg(test)]
 mod roles;
 #[cfg(test)]
 mod rootless;

@@ -15,7 +15,7 @@ use nix::unistd::{Gid, Uid, fchdir, fchownat, symlinkat};
 
 use super::{StepError, Taken, proc_view};
 use crate::boot::{Boot, FromBoot, RootOp, ToBoot};
-use crate::plan::{Mode, NetworkPlan, PROBE_PATH, ProcView};
+use crate::plan::{Mode, NetworkPlan, ProcView};
 use crate::sys::{self, mount as mounts, process};
 use crate::{landlock_rules as rules, mutation, packet};
 
@@ -110,9 +110,9 @@ pub fn session_keyring(_session: &mut Session) -> Result<Taken, StepError> {
     match (sys::new_session_keyring(), sys::session_keyring()) {
         (Ok(()), _) => Ok(Taken::enforced("")),
         // A filter around all of us: nobody from here on can name a key.
-        (Err(Errno::EPERM | Errno::ENOSYS), Err(Errno::EPERM | Errno::ENOSYS)) => Ok(
-            Taken::enforced("a filter of the host refuses every key call"),
-        ),
+        (Err(Errno::EPERM | Errno::ENOSYS), Err(Errno::EPERM | Errno::ENOSYS)) => {
+            Ok(Taken::enforced("the host refuses every key call"))
+        }
         (Err(errno), _) => Err(StepError::at("join a new session keyring")(errno)),
     }
 }
@@ -440,11 +440,7 @@ pub fn landlock_rules(session: &mut Session) -> Result<Taken, StepError> {
         ));
     }
     session.rules = Some(rules::build(&session.boot, abi)?);
-    let probe = match session.boot.probe {
-        Some(_) => format!(", {PROBE_PATH} may be read and executed"),
-        None => String::new(),
-    };
-    Ok(Taken::enforced(format!("ABI {abi}{probe}")))
+    Ok(rules::taken(&session.boot, session.namespaces()))
 }
 
 /// Keeps only what pid 1 needs to start, signal and reap commands.
