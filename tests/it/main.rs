@@ -43,6 +43,8 @@ mod leaks;
 #[cfg(test)]
 mod modes;
 #[cfg(test)]
+mod mutation;
+#[cfg(test)]
 mod neighbours;
 #[cfg(test)]
 mod older_kernel;
