@@ -63,7 +63,7 @@ const ROWS: &[Row] = &[
     row("host:ids", Class::Escape, "which ids of the host the sandbox's stand for", &["lease", "user_namespace", "maps"], Want::By(ids)),
     row("host:init_capabilities", Class::InternalEscalation, "which capabilities pid 1 has or could get back", &["init_privileges"], Want::By(capabilities)),
     row("host:init_no_new_privs", Class::InternalEscalation, "whether pid 1 could gain privileges", &["init_privileges", "no_new_privs"], Want::Always(&["1"])),
-    row("host:init_sealed", Class::Escape, "whether the file that pid 1 runs from can be written", &["seal_init"], Want::Always(&["yes"])),
+    row("host:init_sealed", Class::Escape, "whether the file that pid 1 runs from can be written", &["seal_init"], Want::Namespaced(&["yes"], "the kernel hides the file of a process that must not be traced from its own user")),
     row("host:init_files", Class::InternalEscalation, "whom the kernel gives the files of pid 1 to", &["init_guard"], Want::By(files)),
     row("host:cgroup_memory", Class::HostDos, "which memory limit the kernel shows", &["cgroup_memory"], Want::By(memory)),
     row("host:cgroup_pids", Class::HostDos, "which limit of processes the kernel shows", &["cgroup_pids"], Want::By(processes)),

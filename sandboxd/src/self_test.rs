@@ -265,9 +265,13 @@ pub fn mode_name(mode: Mode) -> &'static str {
 pub fn stops_start(set: &PolicySet) -> Option<String> {
     let own = Catalog::builtin();
     let built_in = |name: &str| own.as_ref().is_ok_and(|own| own.get(name).is_some());
-    let mut wrong = troubles(set).peekable();
-    let (first, trouble) = wrong.peek()?.clone();
-    let is_base = wrong.any(|(name, _)| name == JUDGE || built_in(&name));
+    let wrong: Vec<(String, String)> = troubles(set).collect();
+    // A policy that the operator knows by name before the judge's own.
+    let named = wrong.iter().find(|(name, _)| name != JUDGE);
+    let (first, trouble) = named.or_else(|| wrong.first())?;
+    let is_base = wrong
+        .iter()
+        .any(|(name, _)| name == JUDGE || built_in(name));
     let some_right = set
         .proofs()
         .any(|(_, proof)| proof.tested().is_some_and(|one| one.outcome.is_right()));

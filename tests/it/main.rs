@@ -53,6 +53,8 @@ mod roles;
 #[cfg(test)]
 mod rootless;
 #[cfg(test)]
+mod self_test;
+#[cfg(test)]
 mod separation;
 #[cfg(test)]
 mod service;

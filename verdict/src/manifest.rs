@@ -44,7 +44,7 @@ pub struct ManifestRow {
     /// Why it is degraded; empty otherwise.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub reason: String,
-    /// Name and time of the probe that showed it; empty where none has run.
+    /// Names of the probes that showed that it holds, and when; empty where none has.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub proof: String,
 }

@@ -15,13 +15,10 @@ pub struct SelfTestConfig {
     pub cache_dir: Option<PathBuf>,
 }
 
-/// Until every row is right in every mode.
-const AT_START: bool = false;
-
 impl Default for SelfTestConfig {
     fn default() -> Self {
         Self {
-            at_start: AT_START,
+            at_start: true,
             cache_dir: None,
         }
     }

@@ -346,7 +346,7 @@ impl House {
         diagnose: bool,
     ) -> Result<Option<(Stop, Result<(), ServeError>)>, ServeError> {
         if !self.config.self_test.at_start {
-            tracing::info!(
+            tracing::warn!(
                 "self_test.at_start is false: nothing shows that confinement holds on this host, \
                  and manifests carry no proof"
             );

@@ -199,6 +199,47 @@ async fn every_handler_asks_for_the_role_that_its_rule_names() {
     }
 }
 
+#[tokio::test]
+async fn a_fresh_self_test_takes_operate() {
+    let house = house();
+    let fresh = |policies: &[&str]| v1::SelfTestRequest {
+        fresh: true,
+        policies: policies.iter().map(|name| (*name).to_owned()).collect(),
+    };
+    for role in Role::ALL {
+        let caller = Session {
+            roles: vec![role],
+            ..session("red")
+        };
+        let channel = serve(&house, Some(caller)).await;
+        let asked = |request| {
+            let channel = channel.clone();
+            async move {
+                let rpc = "Node/SelfTest";
+                let answer =
+                    call::<_, v1::SelfTestReply>(channel, rpc, tokio_stream::once(request));
+                match answer.await?.into_inner().message().await? {
+                    Some(reply) => Ok(reply),
+                    None => Err(Status::internal("no answer")),
+                }
+            }
+        };
+        let read = asked(v1::SelfTestRequest::default()).await;
+        let read = read.expect("every role may read");
+        assert!(read.policies.iter().all(|one| one.rows.is_empty()));
+        let may = matches!(role, Role::Operate | Role::Admin);
+        match asked(fresh(&["python"])).await {
+            Ok(reply) => assert!(may && reply.policies.len() == 1, "{role:?}: {reply:?}"),
+            Err(status) => {
+                assert!(!may, "{role:?}: {status:?}");
+                assert_eq!(status.code(), Code::PermissionDenied);
+            }
+        }
+        let unknown = asked(fresh(&["no-such-policy"])).await;
+        assert!(unknown.is_err(), "{role:?}");
+    }
+}
+
 async fn batch(channel: Channel, requests: Vec<v1::RunRequest>) -> Streaming<v1::RunResult> {
     let answer = call(channel, "Runs/RunBatch", tokio_stream::iter(requests)).await;
     answer.expect("a batch").into_inner()
