@@ -25,7 +25,7 @@ use crate::store::unix_ms;
 /// Tries of one run: the host may have been short of something for a moment.
 const TRIES_MAX: u32 = 3;
 /// Longest wait for a place and the run's end, in milliseconds.
-const DEADLINE_MS: u64 = 120_000;
+const DEADLINE_MS: u64 = 300_000;
 /// Before all others of a tenant of its own.
 const PRIORITY: i32 = 1000;
 /// The row about what the launcher refuses, which takes no sandbox.
