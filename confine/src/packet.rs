@@ -136,7 +136,8 @@ fn buffer_for_next(
 
 /// Receives one frame and the descriptors beside it; `None` when the peer has closed.
 ///
-/// With `nonblocking`, `Err(EAGAIN)` means there is none yet.
+/// With `nonblocking`, `Err(EAGAIN)` means there is none yet. A process that has no descriptors
+/// left gets the frame with fewer than were sent: every receiver knows how many it needs.
 pub fn receive<T: DeserializeOwned>(
     socket: BorrowedFd<'_>,
     nonblocking: bool,
@@ -152,7 +153,10 @@ pub fn receive<T: DeserializeOwned>(
     let (length, fds, truncated) = loop {
         let mut iov = [IoSliceMut::new(&mut buffer)];
         match recvmsg::<UnixAddr>(socket.as_raw_fd(), &mut iov, Some(&mut control), flags) {
-            Ok(message) => {
+            Ok(mut message) => {
+                let cut = message.flags;
+                // Else the wrapper would keep back, and so leave open, those that did come.
+                message.flags.remove(MsgFlags::MSG_CTRUNC);
                 let mut fds = Vec::new();
                 for part in message.cmsgs().map_err(os("read control messages"))? {
                     if let ControlMessageOwned::ScmRights(raw) = part {
@@ -161,8 +165,9 @@ pub fn receive<T: DeserializeOwned>(
                         }
                     }
                 }
-                let cut = MsgFlags::MSG_TRUNC | MsgFlags::MSG_CTRUNC;
-                break (message.bytes, fds, message.flags.intersects(cut));
+                let too_many = cut.contains(MsgFlags::MSG_CTRUNC) && fds.len() >= FRAME_FDS_MAX;
+                let truncated = cut.contains(MsgFlags::MSG_TRUNC) || too_many;
+                break (message.bytes, fds, truncated);
             }
             Err(Errno::EINTR) => {}
             Err(errno) => {

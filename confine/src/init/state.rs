@@ -1,6 +1,7 @@
 //! What pid 1 has become, as the kernel tells it and nobody else: asked apart from the steps that
 //! were to bring it about.
 
+use nix::errno::Errno;
 use nix::sys::prctl;
 use nix::sys::signal::Signal;
 
@@ -15,8 +16,8 @@ pub(super) fn facts(born_with: sys::SysResult<i32>) -> Vec<Fact> {
     let keyring = match (born_with, sys::session_keyring()) {
         (Ok(before), Ok(now)) if before == now => "inherited",
         (Ok(_), Ok(_)) => "own",
-        // A kernel without keyrings has none to share.
-        (Err(nix::errno::Errno::ENOSYS), _) => "none",
+        // A kernel without keyrings has none to share; a filter around all of us leaves none to reach.
+        (Err(Errno::ENOSYS), _) | (Err(Errno::EPERM), Err(Errno::EPERM)) => "none",
         _ => UNKNOWN,
     };
     let traceable = match prctl::get_dumpable() {

@@ -68,7 +68,7 @@ pub fn cpu_lease(command: &mut Command) -> Result<Taken, StepError> {
 pub fn session(_command: &mut Command) -> Result<Taken, StepError> {
     use nix::sys::signal::{SigSet, SigmaskHow, sigprocmask};
     nix::unistd::setsid().map_err(StepError::at("start a session"))?;
-    process::default_sigpipe().map_err(StepError::at("reset SIGPIPE"))?;
+    process::default_signals().map_err(StepError::at("reset the signals' actions"))?;
     sigprocmask(SigmaskHow::SIG_SETMASK, Some(&SigSet::empty()), None)
         .map_err(StepError::at("unblock signals"))?;
     nix::sys::stat::umask(nix::sys::stat::Mode::from_bits_truncate(0o022));

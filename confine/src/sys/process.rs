@@ -294,16 +294,23 @@ pub fn lower_limit(resource: libc::__rlimit_resource_t, value: u64) -> SysResult
     Ok(())
 }
 
-/// Gives SIGPIPE its default action back: the runtime of this program ignores it, and a
-/// disposition of "ignore" would pass to the payload.
-pub fn default_sigpipe() -> SysResult<()> {
-    // SAFETY: SIG_DFL runs no code of ours.
-    let old = unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
-    if old == libc::SIG_ERR {
-        Err(Errno::last())
-    } else {
-        Ok(())
+/// Gives every signal its default action back: "ignore" would pass to the payload. Our own runtime
+/// ignores SIGPIPE; where a filter around us refuses clone3, and with it `CLONE_CLEAR_SIGHAND`,
+/// whoever started the daemon may have left others. signal(7).
+pub fn default_signals() -> SysResult<()> {
+    let fixed = [libc::SIGKILL, libc::SIGSTOP];
+    // The C library keeps the two below its first real-time signal to itself.
+    let own = 32..libc::SIGRTMIN();
+    for signal in 1..=libc::SIGRTMAX() {
+        if fixed.contains(&signal) || own.contains(&signal) {
+            continue;
+        }
+        // SAFETY: SIG_DFL runs no code of ours.
+        if unsafe { libc::signal(signal, libc::SIG_DFL) } == libc::SIG_ERR {
+            return Err(Errno::last());
+        }
     }
+    Ok(())
 }
 
 /// Drops all supplementary groups, then sets all group and user ids.

@@ -1,6 +1,6 @@
 //! Files of the host and of pid 1, and what may be written.
 
-use super::{EACCES, ENOENT, EPERM, EROFS, HOST_TREE, OK, hidden};
+use super::{EACCES, ENOENT, EPERM, EROFS, HOST_PROC, HOST_TREE, OK, hidden};
 use crate::row::{Class, Expectation, Row, Want, row};
 use crate::setting::Setting;
 
@@ -33,7 +33,7 @@ pub(super) const ROWS: &[Row] = &[
     row("mem_of_1", Class::Escape, "write the memory of pid 1", OF_1, NOT_OURS).varies(),
     row("environ_of_1", Class::HostLeak, "read the environment of pid 1", OF_1, NOT_OURS).varies(),
     row("maps_of_1", Class::HostLeak, "read the memory map of pid 1", OF_1, NOT_OURS).varies(),
-    row("fds_of_1", Class::Escape, "list the descriptors of pid 1", OF_1, NOT_OURS).varies(),
+    row("fds_of_1", Class::Escape, "list the descriptors of pid 1", OF_1, Want::Namespaced(&[ENOENT, EPERM, EACCES], HOST_PROC)).varies(),
     row("exe_of_1", Class::Escape, "overwrite the program of pid 1 (CVE-2019-5736)", OF_1, NOT_OURS).varies(),
     row("shadow", Class::HostLeak, "read the host's /etc/shadow", TREE, HIDDEN),
     row("shadow_by_parents", Class::HostLeak, "read it by way of parent folders", TREE, HIDDEN),

@@ -1,7 +1,6 @@
 //! The services over a real socket: who may call what, batches, and callers that go away.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -23,7 +22,7 @@ use super::node::{Fullness, NodeFacts, NodeService};
 use super::{AuditService, PoliciesService, Prover, RunsService, stubs};
 use crate::audit_client::AuditClient;
 use crate::audit_client::log_reader::LogReader;
-use crate::audit_writer::{self, Connections, Limits, Settings};
+use crate::audit_writer;
 use crate::config::Role;
 use crate::metrics::Metrics;
 use crate::run::admission::Load;
@@ -62,19 +61,13 @@ impl Prover for NothingToProve {
     }
 }
 
-/// An audit process in a thread, and the service over it.
+/// An audit process in a thread, without the locks that would close the test's own process, and
+/// the service over it.
 async fn audit_service(state_dir: &std::path::Path) -> AuditService {
-    let (ours, api) = UnixStream::pair().expect("pair");
-    let (_launcher, launcher) = UnixStream::pair().expect("pair");
-    let settings = Settings {
-        state_dir: state_dir.to_owned(),
-        node: "n".into(),
-        run_as: None,
-        reader_gid: None,
-        limits: Limits::default(),
-    };
-    std::thread::spawn(move || audit_writer::run(&settings, Connections { api, launcher }));
-    let client = AuditClient::connect(ours).await.expect("audit process");
+    let running = audit_writer::tests::start(audit_writer::tests::settings(state_dir));
+    let client = AuditClient::connect(running.api)
+        .await
+        .expect("audit process");
     AuditService::new(client, LogReader::new(state_dir))
 }
 

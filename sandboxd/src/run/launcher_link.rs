@@ -292,8 +292,6 @@ enum FrameError {
     Receive(#[source] PacketError),
     #[error("a second greeting")]
     SecondHello,
-    #[error("{announced} descriptors announced, {received} received")]
-    Descriptors { announced: usize, received: usize },
     #[error("more frames about sandbox {0} than it can have")]
     TooMany(u64),
 }
@@ -353,11 +351,20 @@ fn event_of(
             fds: kinds,
             ..
         } => {
+            // The kernel had no number free for one of them: this run fails, and its sandbox ends
+            // with the channel that nobody keeps; the daemon goes on.
             if kinds.len() != fds.len() {
-                return Err(FrameError::Descriptors {
-                    announced: kinds.len(),
-                    received: fds.len(),
-                });
+                let reason = format!(
+                    "{} of its {} descriptors could not be taken over: too many open files",
+                    kinds.len().saturating_sub(fds.len()),
+                    kinds.len()
+                );
+                let failed = LauncherEvent::StartFailed {
+                    step: "launch".to_owned(),
+                    reason,
+                    refused: false,
+                };
+                return Ok((token, failed));
             }
             let fds = kinds.into_iter().zip(fds).collect();
             (token, LauncherEvent::Started(Started { controls, fds }))
