@@ -87,7 +87,7 @@ pub enum NetworkPlan {
 pub struct SyscallPlan {
     /// The built-in profile.
     pub profile: policies::SyscallProfile,
-    /// Names allowed in addition; only from the profile's own optional list.
+    /// Names allowed in addition; only from the table of optional calls.
     pub allow: Vec<String>,
     /// What a denied call gets.
     pub deny_action: policies::DenyAction,

@@ -50,7 +50,8 @@ pub(crate) struct ServeArgs {
     /// Serve in landlock mode where the host gives no more.
     #[arg(long)]
     pub(crate) accept_landlock_mode: bool,
-    /// Serve in landlock mode even where more is possible; for tests of it.
+    /// Serve in landlock mode even where more is possible; for tests of it. It has to be accepted
+    /// all the same.
     #[arg(long, hide = true)]
     pub(crate) force_landlock: bool,
 }

@@ -74,7 +74,7 @@ fn fault<E: std::fmt::Display>(step: &'static str) -> impl FnOnce(E) -> StartFau
 /// The host, as far as it decides what kind of sandboxes there will be.
 fn look_at_host(args: &ServeArgs) -> Result<HostFacts> {
     let mut host = host::inspect();
-    host.landlock_mode_accepted = args.accept_landlock_mode || args.force_landlock;
+    host.landlock_mode_accepted = args.accept_landlock_mode;
     if args.force_landlock {
         host.mode = Mode::Landlock;
         host.mode_reason = "asked for by --force-landlock".into();

@@ -170,7 +170,7 @@ fn run_integration(
 ) -> Result<()> {
     const NAME: &str = "integration tests";
     environment.push((binaries::FOLDER_VARIABLE, folder.into()));
-    if arguments.is_empty() || arguments.contains(&MUTATION) {
+    if arguments.is_empty() || arguments.iter().any(|filter| filter.contains(MUTATION)) {
         report.gate("mutation build", || match binaries::mutation::build(root) {
             Ok(folder) => {
                 let variable = binaries::mutation::FOLDER_VARIABLE;

@@ -92,6 +92,9 @@ fn check(root: &Path) -> Result<Vec<Finding>> {
     for (path, lines_max) in documents::LENGTHS {
         findings.extend(documents::length(path, &read(root, path)?, lines_max));
     }
+    for path in documents::NAMING {
+        findings.extend(documents::names(path, &read(root, path)?, &sources));
+    }
     findings.extend(documents::promises(
         &read(root, documents::SPECIFICATION)?,
         &sources,

@@ -10,7 +10,8 @@ use serde_json::Value;
 
 use super::mutant::Refused;
 
-/// Rows that a line of the matrix names; the others are counted.
+/// Rows that a line of the matrix names. How many others there are is not told: a record names at
+/// most 16 wrong rows of a plan, so that their number over all plans is not known.
 const NAMED_MAX: usize = 8;
 
 /// What came of one lock switched off.
@@ -80,7 +81,7 @@ impl Noticed {
         let named = self.rows.iter().take(NAMED_MAX);
         let mut words: Vec<String> = named.map(|row| format!("`{row}`")).collect();
         if self.rows.len() > NAMED_MAX {
-            words.push(format!("and {} more", self.rows.len() - NAMED_MAX));
+            words.push("and more".to_owned());
         }
         if let Some(fault) = &self.fault {
             words.push(format!("no start: {fault}"));

@@ -13,6 +13,15 @@ pub(crate) const LENGTHS: [(&str, usize); 3] = [
 /// Where the promises stand.
 pub(crate) const SPECIFICATION: &str = "SPECIFICATION.md";
 
+/// Documents that name tests anywhere.
+pub(crate) const NAMING: [&str; 5] = [
+    "SECURITY.md",
+    "ARCHITECTURE.md",
+    "docs/escapes.md",
+    "docs/hosts.md",
+    "docs/testing.md",
+];
+
 /// What a row says in place of tests while its promise is not kept yet.
 const PENDING: &str = "pending: ";
 
@@ -60,6 +69,23 @@ pub(crate) fn promises(text: &str, sources: &[Source]) -> Vec<Finding> {
         for test in tests.into_iter().filter(|test| !exists(test, sources)) {
             let message = format!("names the test `{test}`, which does not exist");
             findings.push(Finding::new(SPECIFICATION, index + 1, message));
+        }
+    }
+    findings
+}
+
+/// Names with three or more underscores, as only tests have them, that are no function's.
+pub(crate) fn names(path: &str, text: &str, sources: &[Source]) -> Vec<Finding> {
+    let is_test = |word: &&str| {
+        word.matches('_').count() > 2 && word.bytes().all(|b| b.is_ascii_lowercase() || b == b'_')
+    };
+    let mut findings = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        let quoted = line.split('`').skip(1).step_by(2);
+        let words = quoted.filter_map(|quoted| quoted.rsplit([' ', ':']).next());
+        for test in words.filter(is_test).filter(|test| !exists(test, sources)) {
+            let message = format!("names the test `{test}`, which does not exist");
+            findings.push(Finding::new(path, index + 1, message));
         }
     }
     findings

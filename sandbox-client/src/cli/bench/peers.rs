@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::contender::{WRAPPERS, on_path};
 use super::oci::HOST_FOLDERS;
 use crate::cli::failure::Failure;
+use crate::env_vars;
 
 /// One of them.
 pub(super) enum Peer {
@@ -110,13 +111,13 @@ impl Peer {
     /// Tries the battery within and gives what the probe said.
     pub(super) fn probe(&self, probe: &Path) -> Result<Vec<u8>, Failure> {
         let (aside, rest) = (ASIDE[0], &ASIDE[1..]);
-        let mut command = Command::new(aside);
+        let mut command = started_clean(aside.as_ref());
         command.args(rest);
         // Removed when the command has ended.
         let mut kept = None;
         match self {
             Self::Bare => {
-                let mut bare = Command::new(probe);
+                let mut bare = started_clean(probe);
                 bare.arg("outside");
                 return output(bare);
             }
@@ -129,6 +130,9 @@ impl Peer {
             Self::Oci { path, .. } => {
                 let bundle = bundle(path, probe)?;
                 let id = format!("rollcage-locks-{}", std::process::id());
+                // Where a runtime that is not root keeps its state; the program within has an
+                // environment of the specification's.
+                pass_on(&mut command, "XDG_RUNTIME_DIR");
                 command.arg(path).args(["run", "--bundle"]);
                 command.arg(bundle.path()).arg(id);
                 kept = Some(bundle);
@@ -137,6 +141,22 @@ impl Peer {
         let told = output(command);
         drop(kept);
         told
+    }
+}
+
+/// A program with the same few variables whoever calls, so that answers depend on no one's shell.
+fn started_clean(program: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.env_clear();
+    for name in ["PATH", "HOME", "LANG"] {
+        pass_on(&mut command, name);
+    }
+    command
+}
+
+fn pass_on(command: &mut Command, name: &str) {
+    if let Some(value) = env_vars::read(name) {
+        command.env(name, value);
     }
 }
 
