@@ -25,7 +25,7 @@ use tokio::sync::Mutex;
 
 use crate::policy_set::{PolicySet, Ready};
 use crate::run::Engine;
-use crate::run::record::AuditSink;
+use crate::run::record::{AppendFailed, AuditSink};
 use crate::store::unix_ms;
 
 use crate::telemetry::chain;
@@ -100,6 +100,74 @@ enum KeyFault<'a> {
     Boot,
 }
 
+/// Why a self-test that was asked for has no outcome.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ProveError {
+    /// It cannot be recorded.
+    #[error("record the self-test")]
+    Unrecorded(#[source] AppendFailed),
+    /// A probe did not come to an answer.
+    #[error(
+        "no fresh outcome for policy {policy}, what was found before stays in force: {why}; try \
+         again"
+    )]
+    NotAnswered {
+        /// The first policy.
+        policy: String,
+        /// Why.
+        why: String,
+    },
+    /// The test's own task failed.
+    #[error("the task of the self-test")]
+    Task(#[source] tokio::task::JoinError),
+}
+
+/// What became of one subject.
+#[derive(Debug)]
+struct Found {
+    names: Vec<String>,
+    tested: Arc<Tested>,
+    /// Whether the probe came to an answer, right or wrong.
+    answered: bool,
+}
+
+/// Puts down what was found. With `keep` a policy without an answer keeps what it had, and the
+/// first such is told.
+fn put_down(set: &mut PolicySet, found: Vec<Found>, keep: bool) -> Option<ProveError> {
+    let mut unanswered = None;
+    for one in found {
+        if keep && !one.answered {
+            unanswered.get_or_insert_with(|| ProveError::NotAnswered {
+                policy: one.names.first().cloned().unwrap_or_default(),
+                why: one.tested.outcome.fault.clone(),
+            });
+            continue;
+        }
+        for name in one.names {
+            set.set_proof(&name, Proof::Tested(Arc::clone(&one.tested)));
+        }
+    }
+    unanswered
+}
+
+/// Gives policies of `set` what is known in `before` of their plans; what is wrong first.
+fn take_over(set: &mut PolicySet, before: &PolicySet, plans: &[(Vec<String>, String)]) {
+    for (names, plan_sha256) in plans {
+        let known = before.proofs().filter(|(_, proof)| {
+            let tested = proof.tested();
+            tested.is_some_and(|one| &one.outcome.plan_sha256 == plan_sha256)
+        });
+        let known: Vec<&Proof> = known.map(|(_, proof)| proof).collect();
+        let wrong = known.iter().find(|proof| proof.trouble().is_some());
+        if let Some(proof) = wrong.or(known.first()) {
+            for name in names {
+                set.set_proof(name, Proof::clone(proof));
+            }
+        }
+    }
+}
+
 /// Makes self-tests. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct SelfTest {
@@ -132,14 +200,17 @@ impl SelfTest {
     /// Gives the policies of `set` that are asked for their proofs, and records what was found.
     /// One at a time: `set` is asked for when it is this test's turn.
     ///
+    /// Where a probe did not come to an answer, its policy is as before if somebody asked: a host
+    /// that is busy is not one that does not hold. At a start and a reload there is no before.
+    ///
     /// # Errors
-    /// The outcome cannot be recorded.
+    /// The outcome cannot be recorded, or a probe somebody asked for did not come to an answer.
     pub async fn prove(
         &self,
         ask: &Ask,
         set: impl FnOnce() -> PolicySet,
         install: impl FnOnce(&PolicySet),
-    ) -> Result<PolicySet, crate::run::record::AppendFailed> {
+    ) -> Result<PolicySet, ProveError> {
         let _turn = self.inner.turn.lock().await;
         let mut set = set();
         let host = self.inner.parts.engine.launcher().host();
@@ -156,7 +227,7 @@ impl SelfTest {
         } else {
             AT_ONCE_MAX
         };
-        let tested: Vec<(Vec<String>, Arc<Tested>)> = futures::stream::iter(all)
+        let tested: Vec<Found> = futures::stream::iter(all)
             .map(|subject| self.tested(subject, ask.fresh))
             .buffered(at_once)
             .collect()
@@ -165,18 +236,36 @@ impl SelfTest {
         for (name, why) in not_planned {
             set.set_proof(&name, Proof::NotPlanned(why));
         }
-        for (names, tested) in tested {
-            for name in names {
-                set.set_proof(&name, Proof::Tested(Arc::clone(&tested)));
-            }
-        }
+        let unanswered = put_down(&mut set, tested, matches!(ask.occasion, Occasion::Asked(_)));
         // First of all what is wrong is no longer served.
         install(&set);
-        self.inner.parts.audit.append(record).await?;
-        Ok(set)
+        let recorded = self.inner.parts.audit.append(record).await;
+        recorded.map_err(ProveError::Unrecorded)?;
+        unanswered.map_or(Ok(set), Err)
     }
 
-    async fn tested(&self, subject: Subject, fresh: bool) -> (Vec<String>, Arc<Tested>) {
+    /// Puts other policies in force without a test, not while one goes on: it would put those it
+    /// began with back. What is known of a plan is known of it in the new set too.
+    pub async fn replace(
+        &self,
+        set: PolicySet,
+        before: impl FnOnce() -> Arc<PolicySet>,
+        install: impl FnOnce(PolicySet),
+    ) {
+        let _turn = self.inner.turn.lock().await;
+        let mut set = set;
+        let host = self.inner.parts.engine.launcher().host();
+        let judge = (JUDGE, &self.inner.parts.judge);
+        let subjects = subject::of(&set, judge, (host, &self.inner.parts.extra_read_paths));
+        let plans = subjects.all.into_iter();
+        let plans: Vec<_> = plans
+            .map(|subject| (subject.names, subject.plan_sha256))
+            .collect();
+        take_over(&mut set, &before(), &plans);
+        install(set);
+    }
+
+    async fn tested(&self, subject: Subject, fresh: bool) -> Found {
         let parts = &self.inner.parts;
         let key = self.key(&subject);
         let cache = parts.cache.as_ref().zip(key.as_ref().ok());
@@ -184,17 +273,21 @@ impl SelfTest {
             && let Some((cache, key)) = cache
             && let Some(outcome) = cache.read(key)
         {
-            return (subject.names, Arc::new(Tested::new(outcome, true)));
+            return Found {
+                names: subject.names,
+                tested: Arc::new(Tested::new(outcome, true)),
+                answered: true,
+            };
         }
         let tried = match &key {
             Ok(_) => battery::run(&parts.engine, &subject)
                 .await
-                .map_err(|fault| chain(&fault)),
-            Err(fault) => Err(chain(fault)),
+                .map_err(|fault| (chain(&fault), fault.is_answer())),
+            Err(fault) => Err((chain(fault), false)),
         };
-        let (rows, fault) = match tried {
-            Ok(rows) => (rows, String::new()),
-            Err(fault) => (Vec::new(), fault),
+        let (rows, fault, answered) = match tried {
+            Ok(rows) => (rows, String::new(), true),
+            Err((fault, answered)) => (Vec::new(), fault, answered),
         };
         let host = parts.engine.launcher().host();
         let outcome = Outcome {
@@ -210,11 +303,15 @@ impl SelfTest {
         if let Some((cache, key)) = cache {
             if outcome.is_right() {
                 cache.keep(&outcome);
-            } else {
+            } else if answered {
                 cache.forget(key);
             }
         }
-        (subject.names, Arc::new(Tested::new(outcome, false)))
+        Found {
+            names: subject.names,
+            tested: Arc::new(Tested::new(outcome, false)),
+            answered,
+        }
     }
 
     /// What an outcome holds for. All that confines is in it: what the daemon itself adds is the
@@ -284,18 +381,14 @@ pub fn troubles(set: &PolicySet) -> impl Iterator<Item = (String, String)> {
         .filter_map(|(name, proof)| Some((name.to_owned(), proof.trouble()?)))
 }
 
-fn record(
-    ask: &Ask,
-    tested: &[(Vec<String>, Arc<Tested>)],
-    not_planned: &BTreeMap<String, String>,
-) -> Draft {
+fn record(ask: &Ask, tested: &[Found], not_planned: &BTreeMap<String, String>) -> Draft {
     let text = |text: &str| untrusted(text.as_bytes(), RECORDED_BYTES_MAX);
     let (occasion, by) = match &ask.occasion {
         Occasion::Start => ("start", None),
         Occasion::Reload => ("reload", None),
         Occasion::Asked(principal) => ("asked", Some(principal.clone())),
     };
-    let plan = |(names, tested): &(Vec<String>, Arc<Tested>)| {
+    let plan = |Found { names, tested, .. }: &Found| {
         let outcome = &tested.outcome;
         let wrong = outcome.wrong().take(RECORDED_ROWS_MAX).map(|row| {
             json!({

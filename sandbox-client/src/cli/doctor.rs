@@ -32,7 +32,7 @@ pub(crate) struct DoctorArgs {
     /// Only this policy; repeatable.
     #[arg(long, value_name = "NAME", requires = "self_test")]
     policy: Vec<String>,
-    /// Try again now, whatever was found before.
+    /// Try again now, whatever was found before; takes the role admin.
     #[arg(long, requires = "self_test")]
     fresh: bool,
 }

@@ -13,10 +13,9 @@ use crate::grpc::Prover;
 use crate::grpc::desk::Desk;
 use crate::policy_set::{PolicySet, PolicySetError, Ready};
 use crate::run::Engine;
-use crate::run::record::AppendFailed;
 use crate::self_test::cache::Cache;
 use crate::self_test::programs::ProgramsError;
-use crate::self_test::{Ask, Occasion, Parts, SelfTest, stops_start, troubles};
+use crate::self_test::{Ask, Occasion, Parts, ProveError, SelfTest, stops_start, troubles};
 
 /// Tests, and puts in force what was found.
 #[derive(Debug, Clone)]
@@ -44,8 +43,8 @@ pub(super) enum ReloadError {
         trouble: String,
     },
     /// The outcome of the self-test is not recorded.
-    #[error("record the self-test")]
-    Unrecorded(#[source] AppendFailed),
+    #[error("test the policies")]
+    Unproved(#[source] ProveError),
 }
 
 /// What is known of the programs that confine, and where outcomes are kept.
@@ -102,7 +101,7 @@ impl Proving {
     ///
     /// # Errors
     /// The outcome is not recorded.
-    pub(super) async fn before_serving(&self) -> Result<Option<String>, AppendFailed> {
+    pub(super) async fn before_serving(&self) -> Result<Option<String>, ProveError> {
         let ask = Ask {
             occasion: Occasion::Start,
             fresh: false,
@@ -128,7 +127,9 @@ impl Proving {
             .map_err(ReloadError::Load)?;
         let names = set.catalog().names().map(str::to_owned).collect();
         if !self.at_start {
-            self.desk.set_policies(set);
+            let before = || self.desk.policies();
+            let install = |set| self.desk.set_policies(set);
+            self.test.replace(set, before, install).await;
             return Ok(names);
         }
         let ask = Ask {
@@ -142,14 +143,14 @@ impl Proving {
             }
         };
         let proved = self.test.prove(&ask, || set, install).await;
-        match troubles(&proved.map_err(ReloadError::Unrecorded)?).next() {
+        match troubles(&proved.map_err(ReloadError::Unproved)?).next() {
             Some((policy, trouble)) => Err(ReloadError::Unproven { policy, trouble }),
             None => Ok(names),
         }
     }
 
     /// Tests policies in force and puts down what was found, right or wrong.
-    async fn in_force(&self, ask: &Ask) -> Result<PolicySet, AppendFailed> {
+    async fn in_force(&self, ask: &Ask) -> Result<PolicySet, ProveError> {
         let set = || PolicySet::clone(&self.desk.policies());
         let install = |set: &PolicySet| self.desk.set_policies(set.clone());
         self.test.prove(ask, set, install).await
@@ -161,14 +162,17 @@ impl Prover for Proving {
         &self,
         names: BTreeSet<String>,
         principal: String,
-    ) -> BoxFuture<'_, Result<(), AppendFailed>> {
+    ) -> BoxFuture<'_, Result<(), ProveError>> {
         Box::pin(async move {
             let ask = Ask {
                 occasion: Occasion::Asked(principal),
                 fresh: true,
                 names,
             };
-            let set = self.in_force(&ask).await?;
+            // What is put in force is recorded too, whether or not the caller waits for it.
+            let proving = self.clone();
+            let proved = tokio::spawn(async move { proving.in_force(&ask).await });
+            let set = proved.await.map_err(ProveError::Task)??;
             for (name, trouble) in troubles(&set) {
                 tracing::error!(policy = name, trouble, "not served: the self-test failed");
             }

@@ -31,8 +31,8 @@ use crate::metrics::Metrics;
 use crate::policy_set::{PolicySet, PolicySetError, Ready};
 use crate::run::admission::AdmissionLimits;
 use crate::run::launcher_link::{LauncherLink, LinkError};
-use crate::run::record::AppendFailed;
 use crate::run::{Engine, EngineParts, JudgeSandbox};
+use crate::self_test::ProveError;
 use crate::store::{Retention, Store, StoreError, unix_ms};
 use crate::telemetry::chain;
 
@@ -91,9 +91,9 @@ pub enum ServeError {
         /// What is wrong.
         trouble: String,
     },
-    /// The outcome of the self-test is not recorded.
-    #[error("record the self-test")]
-    Unrecorded(#[source] AppendFailed),
+    /// There is no self-test, or its outcome is not recorded.
+    #[error("test before serving")]
+    Unproved(#[source] ProveError),
     /// A process of this daemon is gone; it cannot go on without.
     #[error("the {process} is gone")]
     Gone {
@@ -353,7 +353,7 @@ impl House {
             return Ok(None);
         }
         let trouble = tokio::select! {
-            proved = self.proving.before_serving() => proved.map_err(ServeError::Unrecorded)?,
+            proved = self.proving.before_serving() => proved.map_err(ServeError::Unproved)?,
             _ = signals.term.recv() => return Ok(Some((Stop::Told, Ok(())))),
             _ = signals.int.recv() => return Ok(Some((Stop::Told, Ok(())))),
         };

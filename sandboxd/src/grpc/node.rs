@@ -14,7 +14,8 @@ use super::self_test::{self, Prover};
 use super::status::ApiError;
 use super::stubs::node_server::Node;
 use crate::metrics::Metrics;
-use crate::self_test::mode_name;
+use crate::self_test::{ProveError, mode_name};
+use crate::telemetry::chain;
 
 /// What is known of this node.
 #[derive(Debug, Clone)]
@@ -72,6 +73,15 @@ impl NodeService {
     }
 }
 
+/// Why a fresh self-test has no outcome.
+fn unproved(error: &ProveError) -> ApiError {
+    let reason = match error {
+        ProveError::Unrecorded(_) => "AUDIT_UNAVAILABLE",
+        ProveError::NotAnswered { .. } | ProveError::Task(_) => "SELF_TEST_NOT_RUN",
+    };
+    ApiError::new(Code::Unavailable, reason, chain(error))
+}
+
 #[tonic::async_trait]
 impl Node for NodeService {
     async fn capabilities(
@@ -112,7 +122,7 @@ impl Node for NodeService {
         if asked.fresh {
             if !session.has_any(TEST_ANEW) {
                 let message = format!(
-                    "{} may read the outcome of the self-test; to make a fresh one takes role operate",
+                    "{} may read the outcome of the self-test; to make a fresh one takes role admin",
                     session.caller.principal
                 );
                 return Err(ApiError::new(Code::PermissionDenied, "ROLE_MISSING", message).into());
@@ -121,9 +131,7 @@ impl Node for NodeService {
             let proved = self
                 .prover
                 .prove_again(names.iter().cloned().collect(), principal);
-            proved.await.map_err(|error| {
-                ApiError::new(Code::Unavailable, "AUDIT_UNAVAILABLE", error.to_string())
-            })?;
+            proved.await.map_err(|error| unproved(&error))?;
         }
         let set = self.desk.policies();
         let policies = names

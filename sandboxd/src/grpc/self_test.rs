@@ -11,17 +11,17 @@ use super::auth::Session;
 use super::convert::named_policy;
 use super::status::ApiError;
 use crate::policy_set::PolicySet;
-use crate::run::record::AppendFailed;
-use crate::self_test::{JUDGE, Proof, row_of};
+use crate::self_test::{JUDGE, Proof, ProveError, row_of};
 
 /// Whoever can test anew.
 pub trait Prover: fmt::Debug + Send + Sync {
-    /// Tests these policies, all if none are named, and puts the outcome in force.
+    /// Tests these policies, all if none are named, and puts the outcome in force. Goes on if the
+    /// caller does not wait.
     fn prove_again(
         &self,
         names: BTreeSet<String>,
         principal: String,
-    ) -> BoxFuture<'_, Result<(), AppendFailed>>;
+    ) -> BoxFuture<'_, Result<(), ProveError>>;
 
     /// The boot that outcomes hold for.
     fn boot_id(&self) -> &str;

@@ -159,8 +159,7 @@ impl Admission {
         priority: i32,
         count: u32,
     ) -> Result<Waiting, QueueFull> {
-        let (sender, places) = oneshot::channel();
-        let mut state = self.state();
+        let state = self.state();
         let queued = state.queue.len();
         let count = count.clamp(1, state.limits.live_max);
         let at_once = queued == 0 && state.free >= count;
@@ -172,13 +171,29 @@ impl Admission {
                 retry_after_ms,
             });
         }
+        Ok(self.wait(state, (tenant, priority), count))
+    }
+
+    /// Queues for one place however many wait. For the daemon's own runs, which are few: no
+    /// tenant's crowd may keep the host from being tested.
+    pub(crate) fn enter_beyond(&self, tenant: &str, priority: i32) -> Waiting {
+        self.wait(self.state(), (tenant, priority), 1)
+    }
+
+    fn wait(
+        &self,
+        mut state: MutexGuard<'_, State>,
+        (tenant, priority): (&str, i32),
+        count: u32,
+    ) -> Waiting {
+        let (sender, places) = oneshot::channel();
         let ticket = state.queue.push(tenant, priority, count, sender);
         self.hand_out(state);
-        Ok(Waiting {
+        Waiting {
             admission: self.clone(),
             ticket,
             places,
-        })
+        }
     }
 
     /// Gives free places to those whose turn it is. Takes the lock's guard, because places that

@@ -192,13 +192,16 @@ async fn queue(
     deadline: Option<Instant>,
 ) -> Result<Turn, RunError> {
     let places = if grade::needs_pair(request) { 2 } else { 1 };
-    let entered = inner
-        .admission
-        .enter(&request.caller.tenant, request.priority, places);
-    let mut waiting = entered.map_err(|full| RunError::Busy {
-        message: format!("{full}; try again later"),
-        retry_after_ms: full.retry_after_ms,
-    })?;
+    let (tenant, priority) = (&request.caller.tenant, request.priority);
+    let mut waiting = if request.probe {
+        inner.admission.enter_beyond(tenant, priority)
+    } else {
+        let entered = inner.admission.enter(tenant, priority, places);
+        entered.map_err(|full| RunError::Busy {
+            message: format!("{full}; try again later"),
+            retry_after_ms: full.retry_after_ms,
+        })?
+    };
     if let Some(events) = events {
         // A consumer whose channel is full at the very start does not miss anything by this.
         let told = events.try_send(Event::Queued);

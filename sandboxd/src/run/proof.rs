@@ -26,8 +26,8 @@ pub(super) fn check(inner: &Inner, request: &Request) -> Result<(), RunError> {
             let name = &request.policy.name;
             Err(refused(format!(
                 "policy {name} is not served, because its confinement does not hold on this host: \
-                 {trouble}; `rollcage doctor --self-test --fresh` tests again once the host is put \
-                 right"
+                 {trouble}; once the host is put right, an admin's `rollcage doctor --self-test \
+                 --fresh` tests again"
             )))
         }
     }

@@ -60,6 +60,17 @@ pub(super) enum BatteryFault {
     },
 }
 
+impl BatteryFault {
+    /// Whether the probe itself ended otherwise than it should. Else it never came to an answer,
+    /// which says nothing about the confinement.
+    pub(super) fn is_answer(&self) -> bool {
+        match self {
+            Self::Run(_) | Self::NotRun { .. } | Self::RunId(_) => false,
+            Self::Ended { .. } | Self::TooLong { .. } | Self::Unreadable { .. } => true,
+        }
+    }
+}
+
 /// All rows of the battery, judged.
 ///
 /// # Errors
@@ -153,7 +164,6 @@ async fn one(
                 Ending::Cancelled { by } => last = format!("its run was cancelled by {by}"),
                 _ => return Ok(result),
             },
-            Err(error @ RunError::Busy { .. }) => last = error.to_string(),
             Err(error) => return Err(BatteryFault::Run(error)),
         }
         tracing::info!(

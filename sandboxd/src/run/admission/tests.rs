@@ -93,3 +93,17 @@ async fn leaving_wakes_whoever_stood_behind() {
     assert!(narrow.places().await.is_ok());
     drop(held);
 }
+
+#[tokio::test]
+async fn a_full_queue_does_not_keep_the_daemon_s_own_runs_out() {
+    let admission = Admission::new(limits(1, 1));
+    let held = admission.enter("a", 0, 1).unwrap().places().await.unwrap();
+    let waits = admission.enter("a", 0, 1).unwrap();
+    assert!(admission.enter("b", 0, 1).is_err());
+    let mut own = admission.enter_beyond("own", 1000);
+    assert_eq!(admission.load().queued, 2);
+    drop(held);
+    // Tenants take turns: the one that waited first, then the daemon's own.
+    drop(waits);
+    own.places().await.unwrap();
+}
