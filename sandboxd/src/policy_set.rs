@@ -124,6 +124,26 @@ impl PolicySet {
         self.proofs.insert(name.to_owned(), proof);
     }
 
+    /// Takes wrong rows that a test of other policies found under the same plans. Gives whether
+    /// there were any.
+    pub fn take_wrong(&mut self, other: &Self) -> bool {
+        let wrong = other.proofs.values().filter_map(|proof| {
+            let outcome = &proof.tested()?.outcome;
+            let is_wrong = outcome.wrong().next().is_some();
+            is_wrong.then_some((outcome.plan_sha256.as_str(), proof))
+        });
+        let wrong: BTreeMap<&str, &Proof> = wrong.collect();
+        let mut taken = false;
+        for proof in self.proofs.values_mut() {
+            let plan = proof.tested().map(|one| one.outcome.plan_sha256.as_str());
+            if let Some(found) = plan.and_then(|plan| wrong.get(plan)) {
+                *proof = Proof::clone(found);
+                taken = true;
+            }
+        }
+        taken
+    }
+
     /// A policy by name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Ready> {

@@ -28,9 +28,9 @@ mod streams;
 mod supervise;
 mod watch;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockWriteGuard};
 use std::time::Duration;
 
 use policies::{EffectiveLimits, Policy};
@@ -42,6 +42,7 @@ use admission::{Admission, AdmissionLimits, Load};
 use cancel::Cancel;
 use launcher_link::LauncherLink;
 pub(crate) use plan::plan_for;
+use proof::KnownWrong;
 use record::AuditSink;
 use request::{Event, Request, RunError, RunResult};
 
@@ -84,6 +85,7 @@ struct Inner {
     unpinned_images: bool,
     /// Why it takes no runs but those of a self-test.
     unproven: OnceLock<String>,
+    known_wrong: RwLock<KnownWrong>,
     harness: harness_cache::Cell,
     tasks: TaskTracker,
     draining: CancellationToken,
@@ -94,6 +96,11 @@ struct Inner {
 impl Inner {
     fn live(&self) -> MutexGuard<'_, HashMap<u64, Cancel>> {
         self.live.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn known_wrong_mut(&self) -> RwLockWriteGuard<'_, KnownWrong> {
+        let known = self.known_wrong.write();
+        known.unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -141,6 +148,7 @@ impl Engine {
             judge: parts.judge,
             unpinned_images: parts.unpinned_images,
             unproven: OnceLock::new(),
+            known_wrong: RwLock::default(),
             harness: harness_cache::Cell::new(),
             tasks: TaskTracker::new(),
             draining: CancellationToken::new(),
@@ -193,6 +201,16 @@ impl Engine {
     /// From now on takes no runs but those of a self-test, for this reason.
     pub fn refuse_all(&self, trouble: String) {
         self.inner.unproven.get_or_init(|| trouble);
+    }
+
+    /// Takes what a self-test found under a plan: `trouble` if a row was wrong, else none.
+    pub fn note_plan(&self, plan_sha256: &str, trouble: Option<String>) {
+        self.inner.known_wrong_mut().note_plan(plan_sha256, trouble);
+    }
+
+    /// Takes what is wrong with policies in force, by their names.
+    pub fn note_policies(&self, troubles: BTreeMap<String, String>) {
+        self.inner.known_wrong_mut().policies = troubles;
     }
 
     /// How full it is.

@@ -33,6 +33,7 @@ use crate::telemetry::chain;
 use cache::Cache;
 pub use outcome::{Outcome, Proof, Tested, row_of};
 use programs::ProgramsError;
+pub use subject::plan_sha256;
 use subject::{Subject, Subjects};
 
 /// Under which name a set keeps the proof of the judge's own sandbox; no policy can have it.
@@ -79,6 +80,8 @@ pub struct Parts {
     pub cache: Option<Cache>,
     /// Digest of the programs that confine, or why there is none.
     pub programs_sha256: Result<String, ProgramsError>,
+    /// What they inherit from whoever starts the daemon, or why it is not known.
+    pub inherited: Result<String, ProgramsError>,
     /// What the operator shows to all sandboxes beside the image.
     pub extra_read_paths: Vec<String>,
 }
@@ -96,6 +99,8 @@ struct Inner {
 enum KeyFault<'a> {
     #[error("the programs that confine are not known: {0}")]
     Programs(&'a ProgramsError),
+    #[error("what the programs inherit is not known: {0}")]
+    Inherited(&'a ProgramsError),
     #[error("this boot's id cannot be read from /proc")]
     Boot,
 }
@@ -197,6 +202,12 @@ impl SelfTest {
         &self.inner.boot_id
     }
 
+    /// The engine that it runs in.
+    #[must_use]
+    pub fn engine(&self) -> &Engine {
+        &self.inner.parts.engine
+    }
+
     /// Gives the policies of `set` that are asked for their proofs, and records what was found.
     /// One at a time: `set` is asked for when it is this test's turn.
     ///
@@ -233,6 +244,15 @@ impl SelfTest {
             .collect()
             .await;
         let record = record(ask, &tested, &not_planned);
+        for Found { tested, .. } in tested.iter().filter(|one| one.answered) {
+            let outcome = &tested.outcome;
+            let is_wrong = outcome.wrong().next().is_some();
+            // Runs that wait already, and documents with the same plan.
+            if is_wrong || outcome.is_right() {
+                let trouble = is_wrong.then(|| outcome.trouble());
+                self.engine().note_plan(&outcome.plan_sha256, trouble);
+            }
+        }
         for (name, why) in not_planned {
             set.set_proof(&name, Proof::NotPlanned(why));
         }
@@ -320,12 +340,14 @@ impl SelfTest {
         let link = self.inner.parts.engine.launcher();
         let programs = self.inner.parts.programs_sha256.as_ref();
         let programs = programs.map_err(KeyFault::Programs)?;
+        let inherited = self.inner.parts.inherited.as_ref();
+        let inherited = inherited.map_err(KeyFault::Inherited)?;
         if self.inner.boot_id.is_empty() {
             return Err(KeyFault::Boot);
         }
         let host = link.host();
         let parts = json!([
-            "rollcage self-test 1",
+            "rollcage self-test 2",
             self.inner.boot_id,
             host.kernel_release,
             mode_name(host.mode),
@@ -333,6 +355,7 @@ impl SelfTest {
             link.image_sha256(),
             subject.plan_sha256,
             programs,
+            inherited,
             expectations(&subject.setting),
         ]);
         Ok(hex::encode(Sha256::digest(parts.to_string().as_bytes())))

@@ -57,6 +57,8 @@ pub(super) struct Processes {
     pub(super) launcher_link: OwnedFd,
     /// Digest of the bytes of pid 1, launcher and probe, or why there is none.
     pub(super) programs_sha256: Result<String, ProgramsError>,
+    /// What they inherit from whoever starts the daemon.
+    pub(super) inherited: Result<String, ProgramsError>,
 }
 
 /// Starts both.
@@ -95,6 +97,7 @@ pub(super) fn start(config: &Config, node: &str, root: bool) -> Result<Processes
         launcher,
         launcher_link,
         programs_sha256,
+        inherited: programs::inherited(),
     })
 }
 

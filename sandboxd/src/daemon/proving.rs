@@ -51,6 +51,7 @@ pub(super) enum ReloadError {
 #[derive(Debug)]
 pub(super) struct Grounds {
     programs_sha256: Result<String, ProgramsError>,
+    inherited: Result<String, ProgramsError>,
     cache_dir: Option<PathBuf>,
     at_start: bool,
     extra_read_paths: Vec<String>,
@@ -59,12 +60,16 @@ pub(super) struct Grounds {
 impl Grounds {
     pub(super) fn new(
         config: &Config,
-        programs_sha256: Result<String, ProgramsError>,
+        (programs_sha256, inherited): (
+            Result<String, ProgramsError>,
+            Result<String, ProgramsError>,
+        ),
         cache_dir: Option<PathBuf>,
     ) -> Self {
         let shown = config.host_image.extra_read_paths.iter();
         Self {
             programs_sha256,
+            inherited,
             cache_dir,
             at_start: config.self_test.at_start,
             extra_read_paths: shown
@@ -88,6 +93,7 @@ impl Proving {
             judge,
             cache: grounds.cache_dir.map(Cache::new),
             programs_sha256: grounds.programs_sha256,
+            inherited: grounds.inherited,
             extra_read_paths: grounds.extra_read_paths,
         });
         Self {
@@ -128,7 +134,7 @@ impl Proving {
         let names = set.catalog().names().map(str::to_owned).collect();
         if !self.at_start {
             let before = || self.desk.policies();
-            let install = |set| self.desk.set_policies(set);
+            let install = |set| self.put(set);
             self.test.replace(set, before, install).await;
             return Ok(names);
         }
@@ -139,7 +145,13 @@ impl Proving {
         };
         let install = |set: &PolicySet| {
             if troubles(set).next().is_none() {
-                self.desk.set_policies(set.clone());
+                self.put(set.clone());
+                return;
+            }
+            // What is in force with the same plan is as wrong, and was right before.
+            let mut before = PolicySet::clone(&self.desk.policies());
+            if before.take_wrong(set) {
+                self.put(before);
             }
         };
         let proved = self.test.prove(&ask, || set, install).await;
@@ -149,10 +161,16 @@ impl Proving {
         }
     }
 
+    /// Puts policies in force with what is known of them. For whoever has the turn.
+    fn put(&self, set: PolicySet) {
+        self.test.engine().note_policies(troubles(&set).collect());
+        self.desk.set_policies(set);
+    }
+
     /// Tests policies in force and puts down what was found, right or wrong.
     async fn in_force(&self, ask: &Ask) -> Result<PolicySet, ProveError> {
         let set = || PolicySet::clone(&self.desk.policies());
-        let install = |set: &PolicySet| self.desk.set_policies(set.clone());
+        let install = |set: &PolicySet| self.put(set.clone());
         self.test.prove(ask, set, install).await
     }
 }

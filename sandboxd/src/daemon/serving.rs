@@ -153,6 +153,7 @@ pub(super) async fn serve(prepared: Prepared) -> Result<(), ServeError> {
         launcher,
         launcher_link,
         programs_sha256,
+        inherited,
     } = processes;
     let audit = AuditClient::connect(audit)
         .await
@@ -165,7 +166,7 @@ pub(super) async fn serve(prepared: Prepared) -> Result<(), ServeError> {
     let engine = engine(&config, parts)?;
     let metrics = Arc::new(Metrics::new());
     let desk = desk(&config, &engine, &metrics, node, &results_path)?;
-    let grounds = Grounds::new(&config, programs_sha256, proof_path);
+    let grounds = Grounds::new(&config, (programs_sha256, inherited), proof_path);
     let proving = Proving::new(grounds, &engine, &audit, judge, &desk);
     let house = House {
         config,

@@ -20,6 +20,16 @@ pub(crate) const DENIALS_MAX: usize = 256;
 pub(crate) const PROBLEMS_MAX: usize = 1000;
 /// Facts of a self-test that are kept.
 pub(crate) const WITNESSED_MAX: usize = 64;
+
+/// Who looks at a sandbox from outside of its program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Witness {
+    /// Pid 1, of itself.
+    Init,
+    /// The launcher, over `/proc` and the control groups.
+    Launcher,
+}
+
 /// Bytes kept of any text from init.
 pub(crate) const TEXT_BYTES_MAX: usize = 1024;
 
@@ -121,14 +131,19 @@ impl Facts {
         self.steps.extend(rows);
     }
 
-    /// Takes what is seen of the sandbox from outside of its program.
-    pub(crate) fn note_witnessed(&mut self, facts: Vec<Fact>) {
+    /// Takes what `witness` sees of the sandbox from outside of its program. Nobody tells what is
+    /// another's to tell: the first fact of a name counts, and pid 1 speaks first.
+    pub(crate) fn note_witnessed(&mut self, witness: Witness, facts: Vec<Fact>) {
+        let own = match witness {
+            Witness::Init => "init:",
+            Witness::Launcher => "host:",
+        };
+        let facts = facts.into_iter().filter(|fact| fact.name.starts_with(own));
         let room = WITNESSED_MAX.saturating_sub(self.witnessed.len());
-        self.witnessed
-            .extend(facts.into_iter().take(room).map(|fact| Fact {
-                name: bounded(fact.name),
-                found: bounded(fact.found),
-            }));
+        self.witnessed.extend(facts.take(room).map(|fact| Fact {
+            name: bounded(fact.name),
+            found: bounded(fact.found),
+        }));
     }
 
     /// Takes init's list of files that were not collected.

@@ -91,7 +91,12 @@ async fn serve(
     let queue_ms = millis(received.elapsed());
     let ids = sandbox_ids(request)?;
     let places = match turn {
-        Turn::Go(places) => places,
+        Turn::Go(places) => {
+            if !request.probe {
+                proof::check(inner, request)?;
+            }
+            places
+        }
         Turn::Cancelled(by) => {
             let outcomes = Outcomes::never_ran(request, by, queue_ms);
             return record_end(inner, request, outcomes, None).await;

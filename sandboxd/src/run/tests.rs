@@ -5,6 +5,7 @@ mod behaviour;
 mod fake;
 mod grading;
 mod limits;
+mod proved;
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

@@ -11,7 +11,7 @@ use confine::report::StepReport;
 use confine::wire::{CollectProblem, CommandToken, FromInit, Polled, PolledLimit};
 use verdict::ending::{Kill, KillCause, ProgramEnd, SandboxFault};
 
-use super::facts::{Facts, bounded};
+use super::facts::{Facts, Witness, bounded};
 use super::launcher_link::{LauncherEvent, Reaped};
 
 /// The one command of a one-shot sandbox.
@@ -217,7 +217,9 @@ impl Watch {
                 self.note_fault(SandboxFault { step, reason });
                 self.facts.over_at = Some(now);
             }
-            Some(LauncherEvent::Inspected(facts)) => self.facts.note_witnessed(facts),
+            Some(LauncherEvent::Inspected(facts)) => {
+                self.facts.note_witnessed(Witness::Launcher, facts);
+            }
             Some(LauncherEvent::Reaped(reaped)) => {
                 self.note_silent_end(&reaped);
                 self.facts.reaped = Some(reaped);
@@ -249,7 +251,7 @@ impl Watch {
                 self.facts.entered_at.get_or_insert(now);
                 self.facts.note_steps(steps);
                 if self.inspect {
-                    self.facts.note_witnessed(state);
+                    self.facts.note_witnessed(Witness::Init, state);
                     self.order = Some(Order::Inspect);
                 }
             }

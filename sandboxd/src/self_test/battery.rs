@@ -76,9 +76,44 @@ impl BatteryFault {
 /// # Errors
 /// Why it could not be carried through.
 pub(super) async fn run(engine: &Engine, subject: &Subject) -> Result<Vec<Judged>, BatteryFault> {
+    let (result, mut rows) = whole(engine, subject).await?;
+    for row in BATTERY.iter().filter(|row| row.alone) {
+        rows.push(alone(engine, subject, row).await?);
+    }
+    let mut seen: Vec<Finding> = result.witnessed.iter().map(seen).collect();
+    let mut witnessed = Vec::new();
+    for _try in 1..TRIES_MAX {
+        if !is_unseen(&seen, subject) {
+            break;
+        }
+        // Its pid 1 was gone before the launcher came to look: a busy host, a short battery.
+        let (again, again_rows) = whole(engine, subject).await?;
+        keep_wrong(&mut rows, &again_rows, |_row| true);
+        witnessed.push(judge_witnessed(&seen, &subject.setting));
+        seen = again.witnessed.iter().map(self::seen).collect();
+    }
+    let id = format!("{}-beyond", result.sandbox_id);
+    let word = beyond::ask(engine.launcher(), &id, &subject.plan).await;
+    seen.push(Finding {
+        name: CEILINGS.to_owned(),
+        result: word.to_owned(),
+    });
+    let mut last = judge_witnessed(&seen, &subject.setting);
+    for before in witnessed {
+        keep_wrong(&mut last, &before, |row| !is_blind(row));
+    }
+    rows.extend(last);
+    Ok(rows)
+}
+
+/// The battery once, judged.
+async fn whole(
+    engine: &Engine,
+    subject: &Subject,
+) -> Result<(RunResult, Vec<Judged>), BatteryFault> {
     let result = one(engine, subject, None).await?;
     let findings = findings(&result)?;
-    let mut rows = judge(&findings, &subject.setting);
+    let rows = judge(&findings, &subject.setting);
     let ended = result.ending == (Ending::Exited { code: 0 });
     // One that a row has ended says by what it did not tell which one that was.
     let row_missing = rows.iter().any(|row| row.right == Some(false));
@@ -88,35 +123,32 @@ pub(super) async fn run(engine: &Engine, subject: &Subject) -> Result<Vec<Judged
             complaint: complaint(&result.stderr),
         });
     }
-    for row in BATTERY.iter().filter(|row| row.alone) {
-        rows.push(alone(engine, subject, row).await?);
-    }
-    let mut seen: Vec<Finding> = result.witnessed.iter().map(seen).collect();
-    for _try in 1..TRIES_MAX {
-        if !is_unseen(&seen, subject) {
-            break;
+    Ok((result, rows))
+}
+
+/// What was wrong once is wrong, whatever another try came to.
+fn keep_wrong(rows: &mut [Judged], other: &[Judged], counts: impl Fn(&Judged) -> bool) {
+    for row in rows {
+        let same = |one: &&Judged| one.name == row.name && one.right == Some(false);
+        if row.right == Some(true)
+            && let Some(wrong) = other.iter().find(same)
+            && counts(wrong)
+        {
+            row.clone_from(wrong);
         }
-        // Its pid 1 was gone before the launcher came to look: a busy host, a short battery.
-        let again = one(engine, subject, None).await?;
-        seen = again.witnessed.iter().map(self::seen).collect();
     }
-    let id = format!("{}-beyond", result.sandbox_id);
-    let word = beyond::ask(engine.launcher(), &id, &subject.plan).await;
-    seen.push(Finding {
-        name: CEILINGS.to_owned(),
-        result: word.to_owned(),
-    });
-    rows.extend(judge_witnessed(&seen, &subject.setting));
-    Ok(rows)
+}
+
+/// Whether a row tells that something could not be looked at.
+fn is_blind(row: &Judged) -> bool {
+    const UNKNOWN: &str = "unknown";
+    row.right == Some(false) && (row.found == UNKNOWN || row.found == MISSING)
 }
 
 /// Whether something that should be seen from outside of the program could not be looked at.
 fn is_unseen(seen: &[Finding], subject: &Subject) -> bool {
-    const UNKNOWN: &str = "unknown";
-    let unseen =
-        |row: &Judged| row.right == Some(false) && (row.found == UNKNOWN || row.found == MISSING);
     let rows = judge_witnessed(seen, &subject.setting);
-    rows.iter().filter(|row| row.name != CEILINGS).any(unseen)
+    rows.iter().filter(|row| row.name != CEILINGS).any(is_blind)
 }
 
 /// What was seen from outside of the program, in the form of what a program finds.
@@ -247,3 +279,6 @@ fn complaint(stderr: &Captured) -> String {
         format!("; it said: {text}")
     }
 }
+
+#[cfg(test)]
+mod tests;

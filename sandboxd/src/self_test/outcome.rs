@@ -15,7 +15,8 @@ const NAMED_MAX: usize = 3;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Outcome {
-    /// What it holds for: boot, kernel, mode, image, plan and programs, as one digest.
+    /// What it holds for: boot, kernel, mode, image, plan, programs and what they
+    /// inherit, as one digest.
     pub key: String,
     /// Digest of the plan, hexadecimal.
     pub plan_sha256: String,

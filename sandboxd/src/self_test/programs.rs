@@ -55,9 +55,63 @@ pub fn digest(files: &[&Path]) -> Result<String, ProgramsError> {
     Ok(hex::encode(whole.finalize()))
 }
 
+/// What the programs inherit from whoever starts the daemon, as words: a proof that was found in
+/// a container, or under a filter of somebody else's, holds for no other start. To be asked before
+/// privileges are dropped.
+///
+/// # Errors
+/// Our own state cannot be read.
+pub fn inherited() -> Result<String, ProgramsError> {
+    let path = Path::new("/proc/self/status");
+    let status = std::fs::read_to_string(path).map_err(|source| ProgramsError::Read {
+        path: path.to_owned(),
+        source,
+    })?;
+    // Closed to a process that must not be traced, and not there everywhere.
+    let personality = std::fs::read_to_string("/proc/self/personality")
+        .unwrap_or_else(|error| format!("not told: {}", error.kind()));
+    Ok(inherited_of(&status, &personality))
+}
+
+fn inherited_of(status: &str, personality: &str) -> String {
+    const KEPT: [&str; 4] = ["CapBnd", "NoNewPrivs", "Seccomp", "Seccomp_filters"];
+    let kept = status.lines().filter_map(|line| {
+        let (name, value) = line.split_once(':')?;
+        KEPT.contains(&name)
+            .then(|| format!("{name} {}", value.trim()))
+    });
+    let personality = format!("personality {}", personality.trim());
+    kept.chain([personality]).collect::<Vec<_>>().join(", ")
+}
+
 #[cfg(test)]
 mod tests {
-    use super::digest;
+    use super::{digest, inherited, inherited_of};
+
+    #[test]
+    fn another_start_is_another_proof() {
+        let status = |seccomp: u32, filters: u32, bound: &str| {
+            format!(
+                "Name:\tsandboxd\nPid:\t7\nCapBnd:\t{bound}\nNoNewPrivs:\t0\n\
+                 Seccomp:\t{seccomp}\nSeccomp_filters:\t{filters}\n"
+            )
+        };
+        let plain = inherited_of(&status(0, 0, "1ffffffffff"), "00000000\n");
+        assert_eq!(
+            plain,
+            "CapBnd 1ffffffffff, NoNewPrivs 0, Seccomp 0, Seccomp_filters 0, personality 00000000"
+        );
+        let others = [
+            inherited_of(&status(2, 1, "1ffffffffff"), "00000000\n"),
+            inherited_of(&status(2, 2, "1ffffffffff"), "00000000\n"),
+            inherited_of(&status(0, 0, "a80425fb"), "00000000\n"),
+            inherited_of(&status(0, 0, "1ffffffffff"), "00040000\n"),
+        ];
+        assert!(others.iter().all(|other| *other != plain));
+        let own = inherited().unwrap();
+        assert!(own.contains("Seccomp ") && own.contains("CapBnd "), "{own}");
+        assert_eq!(own, inherited().unwrap());
+    }
 
     #[test]
     fn any_byte_and_any_place_counts() {

@@ -131,6 +131,12 @@ struct Planned {
     plan_sha256: String,
 }
 
+/// The digest of the plan that a policy is tested with, if it has one.
+#[must_use]
+pub fn plan_sha256(policy: &Arc<Policy>, host: &HostFacts) -> Option<String> {
+    plan(policy, host).ok().map(|planned| planned.plan_sha256)
+}
+
 fn plan(policy: &Arc<Policy>, host: &HostFacts) -> Result<Planned, PlanFault> {
     let limits = policy
         .effective_limits(&RequestedLimits::default())

@@ -325,7 +325,7 @@ fn only_a_self_tests_sandbox_is_looked_at_and_what_is_seen_is_bounded() {
         let fact = Fact::new("init:keyring", "own");
         Input::Init(Some(FromInit::Entered {
             steps: Vec::new(),
-            state: vec![fact],
+            state: vec![fact, Fact::new("host:ids", "leased")],
         }))
     };
     let mut watch = Watch::new(LIMITS, false);
@@ -337,12 +337,19 @@ fn only_a_self_tests_sandbox_is_looked_at_and_what_is_seen_is_bounded() {
     watch.on(entered(), ms(10));
     assert_eq!(watch.take_order(), Some(Order::Inspect));
     assert_eq!(watch.take_order(), None);
-    let seen = vec![Fact::new(&"é".repeat(2000), "x".repeat(5000)); 1000];
+    let seen = vec![Fact::new(&format!("host:{}", "é".repeat(2000)), "x".repeat(5000)); 1000];
+    let seen = [vec![Fact::new("init:traceable", "no")], seen].concat();
     let event = LauncherEvent::Inspected(seen);
     watch.on(Input::Launcher(Some(event)), ms(20));
     let witnessed = &watch.facts().witnessed;
     assert_eq!(witnessed[0], Fact::new("init:keyring", "own"));
     assert_eq!(witnessed.len(), WITNESSED_MAX);
+    let of_others = ["host:ids", "init:traceable"];
+    assert!(
+        witnessed
+            .iter()
+            .all(|fact| !of_others.contains(&&*fact.name))
+    );
     assert!(
         witnessed
             .iter()
