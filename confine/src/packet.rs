@@ -3,14 +3,14 @@
 //! Synchronous; used by the launcher, the forkers and `sandbox-init`. The api side has its own
 //! asynchronous form over the same bytes.
 
-use std::io::{IoSlice, IoSliceMut, Read, Seek, Write};
+use std::io::{IoSlice, Read, Seek, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
 use nix::errno::Errno;
 use nix::sys::memfd::{MFdFlags, memfd_create};
 use nix::sys::socket::{
-    AddressFamily, ControlMessage, ControlMessageOwned, MsgFlags, SockFlag, SockType, UnixAddr,
-    recv, recvmsg, sendmsg, socketpair,
+    AddressFamily, ControlMessage, MsgFlags, SockFlag, SockType, UnixAddr, recv, sendmsg,
+    socketpair,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -145,30 +145,13 @@ pub fn receive<T: DeserializeOwned>(
     let Some(mut buffer) = buffer_for_next(socket, nonblocking)? else {
         return Ok(None);
     };
-    let mut control = nix::cmsg_space!([RawFd; FRAME_FDS_MAX]);
     let mut flags = MsgFlags::MSG_CMSG_CLOEXEC;
     if nonblocking {
         flags |= MsgFlags::MSG_DONTWAIT;
     }
-    let (length, fds, truncated) = loop {
-        let mut iov = [IoSliceMut::new(&mut buffer)];
-        match recvmsg::<UnixAddr>(socket.as_raw_fd(), &mut iov, Some(&mut control), flags) {
-            Ok(mut message) => {
-                let cut = message.flags;
-                // Else the wrapper would keep back, and so leave open, those that did come.
-                message.flags.remove(MsgFlags::MSG_CTRUNC);
-                let mut fds = Vec::new();
-                for part in message.cmsgs().map_err(os("read control messages"))? {
-                    if let ControlMessageOwned::ScmRights(raw) = part {
-                        for fd in raw {
-                            fds.push(sys::adopt_fd(fd).map_err(os("adopt a descriptor"))?);
-                        }
-                    }
-                }
-                let too_many = cut.contains(MsgFlags::MSG_CTRUNC) && fds.len() >= FRAME_FDS_MAX;
-                let truncated = cut.contains(MsgFlags::MSG_TRUNC) || too_many;
-                break (message.bytes, fds, truncated);
-            }
+    let message = loop {
+        match sys::message::receive(socket, &mut buffer, flags) {
+            Ok(message) => break message,
             Err(Errno::EINTR) => {}
             Err(errno) => {
                 return Err(PacketError::Os {
@@ -178,6 +161,9 @@ pub fn receive<T: DeserializeOwned>(
             }
         }
     };
+    let (length, fds) = (message.bytes, message.fds);
+    let too_many = message.flags.contains(MsgFlags::MSG_CTRUNC) && fds.len() >= FRAME_FDS_MAX;
+    let truncated = message.flags.contains(MsgFlags::MSG_TRUNC) || too_many;
     if length == 0 {
         return Ok(None);
     }
@@ -257,3 +243,6 @@ pub fn wait_readable(fd: BorrowedFd<'_>, timeout_ms: u16) -> Result<bool, Packet
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -9,6 +9,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 use verdict::Ending;
 
+use crate::nobody::Nobody;
 use crate::skips;
 use crate::world::{Spoken, World, limited, python, shell, speak};
 
@@ -114,19 +115,19 @@ fn a_neighbours_start_takes_no_evidence_away() {
 }
 
 /// An ordinary user with the five programs; `None`, told and counted, where that gives no namespaces.
-fn as_user(test: &str) -> Option<impl Fn(&str) -> Spoken> {
-    const ID: u32 = 61_131;
+fn as_user(test: &str, nobody: Nobody) -> Option<impl Fn(&str) -> Spoken> {
+    let id = nobody.id();
     if !skips::is_root(test) || !skips::has_file(test, "/usr/bin/python3") {
         return None;
     }
     let home = tempfile::tempdir().expect("a home");
     let open = fs::Permissions::from_mode(0o755);
     fs::set_permissions(home.path(), open).expect("open the home");
-    chown(home.path(), Some(ID), Some(ID)).expect("give the home away");
+    chown(home.path(), Some(id), Some(id)).expect("give the home away");
     // A folder of its own: the daemon's is called `rollcage`, as the program beside it.
     let runtime = home.path().join("run");
     fs::create_dir(&runtime).expect("a runtime folder");
-    chown(&runtime, Some(ID), Some(ID)).expect("give the runtime folder away");
+    chown(&runtime, Some(id), Some(id)).expect("give the runtime folder away");
     for name in [
         "rollcage",
         "sandboxd",
@@ -145,8 +146,8 @@ fn as_user(test: &str) -> Option<impl Fn(&str) -> Spoken> {
             .env("PATH", "/usr/local/bin:/usr/bin:/bin")
             .env("HOME", home.path())
             .env("XDG_RUNTIME_DIR", &runtime)
-            .uid(ID)
-            .gid(ID)
+            .uid(id)
+            .gid(id)
             .args(arguments);
         speak(&mut command, b"")
     };
@@ -174,7 +175,10 @@ fn ending(spoken: &Spoken) -> Value {
 
 #[test]
 fn without_privileges_no_process_hides_from_the_limits() {
-    let Some(run) = as_user("without_privileges_no_process_hides_from_the_limits") else {
+    let Some(run) = as_user(
+        "without_privileges_no_process_hides_from_the_limits",
+        Nobody::Hiding,
+    ) else {
         return;
     };
     let fill = "for at in range(0, len(held), 4096): held[at] = 1\nimport time\ntime.sleep(2)\n";
@@ -201,7 +205,7 @@ fn without_privileges_no_process_hides_from_the_limits() {
 #[test]
 fn without_privileges_children_that_nobody_waits_for_cost_their_time() {
     let test = "without_privileges_children_that_nobody_waits_for_cost_their_time";
-    let Some(run) = as_user(test) else {
+    let Some(run) = as_user(test, Nobody::ChildrenUnwaited) else {
         return;
     };
     // The kernel adds the time of such a child to nobody's. Few at a time, so that on a busy machine
@@ -217,7 +221,10 @@ fn without_privileges_children_that_nobody_waits_for_cost_their_time() {
 
 #[test]
 fn without_privileges_pid_1_keeps_its_own_limits() {
-    let Some(run) = as_user("without_privileges_pid_1_keeps_its_own_limits") else {
+    let Some(run) = as_user(
+        "without_privileges_pid_1_keeps_its_own_limits",
+        Nobody::Pid1,
+    ) else {
         return;
     };
     let code = "import resource\nfor name in ('NOFILE', 'CPU', 'AS'):\n    try:\n        \

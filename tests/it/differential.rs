@@ -17,12 +17,13 @@ use probe::lists::{CALL_DENIED, CALL_LAST, CALLS_LEFT_OUT, CALLS_UNFILTERED};
 use serde_json::json;
 
 use crate::escape::ProbeFolder;
+use crate::nobody::Nobody;
 use crate::skips;
 use crate::world::World;
 
 const PROFILES: [Profile; 3] = [Profile::Strict, Profile::Compat, Profile::Debug];
 /// A user of no account on the host.
-const CALLING: u32 = 61_151;
+const CALLING: u32 = Nobody::Calling.id();
 /// `SIGSYS`, by which a filter ends a process.
 const KILLED: &str = "signal 31";
 

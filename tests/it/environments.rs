@@ -9,14 +9,15 @@ use std::os::unix::fs::PermissionsExt;
 
 use serde_json::Value;
 
+use crate::nobody::Nobody;
 use crate::skips;
 use crate::user::{User, control, row};
 use crate::world::Spoken;
 
 /// Users of no account on the host, one for each test.
-const IN_DOCKER: u32 = 61_111;
-const IN_A_CONTAINER: u32 = 61_112;
-const WITHOUT_NAMESPACES: u32 = 61_113;
+const IN_DOCKER: u32 = Nobody::InDocker.id();
+const IN_A_CONTAINER: u32 = Nobody::InAContainer.id();
+const WITHOUT_NAMESPACES: u32 = Nobody::WithoutNamespaces.id();
 const ACCEPTING: &str = "accepting.toml";
 
 /// What a test needs of the machine.
@@ -94,7 +95,7 @@ fn a_user_of_a_container_without_privileges_gets_the_lowest_grade_or_the_fix() {
     ];
     is_told(&user, &around, &told);
     lowest_grade_serves(&user, &around);
-    assert_eq!(user.processes(), Vec::<String>::new());
+    user.is_gone();
 }
 
 #[test]
@@ -120,7 +121,7 @@ fn a_user_of_a_container_with_namespaces_is_served_without_root() {
     // Where parts of /proc are hidden the kernel gives no other one, and that is told.
     let hidden = surroundings::with_hidden_proc(IN_A_CONTAINER);
     is_told(&user, &hidden, &["/proc", "systempaths=unconfined"]);
-    assert_eq!(user.processes(), Vec::<String>::new());
+    user.is_gone();
 }
 
 #[test]
@@ -167,7 +168,7 @@ fn where_user_namespaces_are_off_the_setting_is_named() {
     ];
     is_told(&user, &around, &told);
     lowest_grade_serves(&user, &around);
-    assert_eq!(user.processes(), Vec::<String>::new());
+    user.is_gone();
     // A root in a namespace only is none, and is not given a lower mode either.
     let root = User::new(0);
     let told = ["root of a user namespace only", "as an ordinary user"];

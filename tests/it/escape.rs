@@ -89,6 +89,7 @@ fn run_program(world: &World, policy: &str, program: &str) -> Outcome {
 pub(crate) fn wrong_rows(what: &str, findings: &[Finding], setting: &Setting) -> Vec<String> {
     let judged = judge(findings, setting);
     let asked = judged.iter().filter(|row| row.right.is_some()).count();
+    println!("{what}: {asked} rows asked");
     assert!(asked > 150, "{what}: only {asked} rows were asked");
     judged
         .iter()

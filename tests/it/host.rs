@@ -161,6 +161,15 @@ impl Instance {
         processes().into_iter().filter(runs).collect()
     }
 
+    /// Whether a process has its lock open.
+    pub(crate) fn is_held_by(&self, pid: i32) -> bool {
+        let open = fs::read_dir(format!("/proc/{pid}/fd"))
+            .into_iter()
+            .flatten();
+        open.flatten()
+            .any(|fd| fs::read_link(fd.path()).is_ok_and(|file| file == self.lock))
+    }
+
     /// What is left of it after its end. Looked at under its own lock, so that no other launcher has
     /// its number meanwhile.
     pub(crate) fn leftovers_at_end(&self) -> Vec<String> {

@@ -158,10 +158,25 @@ struct Dead {
 }
 
 impl Dead {
+    /// Whether somebody else's daemon on this host has its number by now: then what goes by that
+    /// number is theirs.
+    fn is_taken_over(&self) -> bool {
+        let all = host::processes();
+        let is_daemon = |pid: i32| {
+            let found = all.iter().find(|one| one.pid == pid);
+            found.is_some_and(|one| {
+                let known = (one.pid, one.command_line.clone());
+                one.name == "sandboxd" && !self.family.contains(&known)
+            })
+        };
+        let mut holders = all.iter().filter(|one| self.instance.is_held_by(one.pid));
+        holders.any(|holder| is_daemon(holder.parent))
+    }
+
     /// What is left of it. Once another launcher has its number, its processes tell.
     fn left(&self, now: &Instance) -> Vec<String> {
         let mut left = Vec::new();
-        if now.number != self.instance.number {
+        if now.number != self.instance.number && !self.is_taken_over() {
             left = self.instance.leftovers();
         }
         let alive = host::processes()

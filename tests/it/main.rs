@@ -47,6 +47,8 @@ mod mutation;
 #[cfg(test)]
 mod neighbours;
 #[cfg(test)]
+mod nobody;
+#[cfg(test)]
 mod older_kernel;
 #[cfg(test)]
 mod roles;

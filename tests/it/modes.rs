@@ -4,6 +4,7 @@
 use std::path::Path;
 use std::process::Command;
 
+use crate::nobody::Nobody;
 use crate::skips;
 use crate::user::User;
 use crate::world::{Spoken, speak};
@@ -17,16 +18,16 @@ pub(crate) struct Mode {
 }
 
 impl Mode {
-    /// All grades that this host has; what is missing is told and counted. Two ids are used, from
-    /// `first_id` on.
-    pub(crate) fn all(test: &str, first_id: u32) -> Vec<Self> {
+    /// All grades that this host has; what is missing is told and counted. The ids are for those
+    /// without root.
+    pub(crate) fn all(test: &str, rootless: Nobody, lowest: Nobody) -> Vec<Self> {
         if !skips::is_root(test) || !skips::has_file(test, "/usr/bin/python3") {
             return Vec::new();
         }
         let names = [
             ("root", 0),
-            ("rootless", first_id),
-            ("landlock", first_id + 1),
+            ("rootless", rootless.id()),
+            ("landlock", lowest.id()),
         ];
         let mut modes = Vec::new();
         for (name, id) in names {

@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use confine::mutation;
 
+use crate::nobody::Nobody;
 use crate::skips;
 use crate::user::User;
 use crate::world::World;
@@ -33,7 +34,7 @@ const ROOT_ONLY: [&str; 7] = [
     "cgroup_devices",
 ];
 /// A user of no account on the host.
-const ORDINARY: u32 = 61_171;
+const ORDINARY: u32 = Nobody::Mutated.id();
 
 /// Starts a daemon for each name and gives what came of it, in the order of the names.
 fn try_all(names: &[&str], start: impl Fn(&str) -> Noticed + Sync) -> Vec<Noticed> {

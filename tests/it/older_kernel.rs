@@ -1,12 +1,13 @@
 //! What a kernel lacks that is older than the newest features: refused, done by another layer and said
 //! so, or shown as degraded; never silently missing. Debian 12's own kernel is such a one.
 
+use crate::nobody::Nobody;
 use crate::skips;
 use crate::user::{User, control, row};
 use crate::world::World;
 
-const LOWEST: u32 = 61_121;
-const ROOTLESS: u32 = 61_122;
+const LOWEST: u32 = Nobody::OlderLowest.id();
+const ROOTLESS: u32 = Nobody::OlderRootless.id();
 
 /// Whether the kernel's Landlock is one without scopes (its ABI is below 6).
 fn is_older(test: &str, doctor: &serde_json::Value) -> bool {

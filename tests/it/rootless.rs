@@ -2,16 +2,14 @@
 //! end what goes beyond them, what is softer than for root is told, and nothing is left.
 
 use std::path::Path;
-use std::time::Duration;
 
+use crate::nobody::Nobody;
 use crate::skips;
-use crate::user::{User, control};
-use crate::wait;
+use crate::user::{User, control, has_landlock};
 
 /// Users of no account on the host, one for each test.
-const ORDINARY: u32 = 61_101;
-const LOWEST: u32 = 61_102;
-const GONE_MAX: Duration = Duration::from_secs(10);
+const ORDINARY: u32 = Nobody::Rootless.id();
+const LOWEST: u32 = Nobody::Lowest.id();
 
 #[test]
 fn a_user_without_root_runs_every_kind_of_program() {
@@ -60,9 +58,7 @@ fn a_user_without_root_runs_every_kind_of_program() {
     limits_hold(&user);
     let verified = user.say(&["audit", "verify"]);
     assert!(verified.ended(0).stdout().starts_with("the log holds"));
-    wait::until_it_holds("its processes are gone", GONE_MAX, || {
-        user.processes().is_empty()
-    });
+    user.is_gone();
 }
 
 #[test]
@@ -76,9 +72,7 @@ fn the_lowest_grade_is_told_and_does_the_main_job() {
     let say = |arguments: &[&str]| user.say_with("lowest.toml", arguments);
     let doctor = say(&["doctor", "--json"]).ended(0).json();
     assert_eq!(doctor["mode"], "landlock", "{doctor}");
-    let features = doctor["features"].as_array().expect("features");
-    let landlock = features.iter().find(|row| row["name"] == "landlock");
-    if landlock.is_none_or(|row| row["available"] != true) {
+    if !has_landlock(&doctor) {
         skips::skip(test, "the kernel has no Landlock");
         return;
     }
@@ -98,9 +92,7 @@ fn the_lowest_grade_is_told_and_does_the_main_job() {
     let demo = say(&["demo", "--json"]);
     let tasks = demo.ended(0).json();
     assert!(tasks["tasks"].as_array().is_some_and(|all| all.len() > 20));
-    wait::until_it_holds("its processes are gone", GONE_MAX, || {
-        user.processes().is_empty()
-    });
+    user.is_gone();
 }
 
 /// A user's sandboxes have as many CPUs as their rate is worth, like those of root.

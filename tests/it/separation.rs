@@ -12,6 +12,7 @@ use confine::own::OwnProcess;
 use confine::seccomp::interpret::{Call, interpret};
 use confine::seccomp::table::number_of;
 use confine::seccomp::{ARCH_X86_64, own::OwnVerdict};
+use nix::sys::signal::Signal;
 use serde_json::json;
 
 use crate::host;
@@ -48,10 +49,21 @@ fn look(world: &World) -> Processes {
     found.expect("all processes")
 }
 
-/// A program that stays for a while.
+/// A program that stays until [`end`] ends it.
 fn sleeping(world: &World) -> JoinHandle<Spoken> {
     let mut command = world.rollcage();
-    std::thread::spawn(move || speak(command.args(["run", "--", "sleep", "6"]), b""))
+    std::thread::spawn(move || {
+        speak(
+            command.args(["run", "--time", "100s", "--", "sleep", "100"]),
+            b"",
+        )
+    })
+}
+
+fn end(run: JoinHandle<Spoken>, program: &Status) {
+    const TERMINATED: i32 = 128 + 15;
+    live::signal(program.pid, Signal::SIGTERM);
+    run.join().expect("the command").ended(TERMINATED);
 }
 
 fn found_now(api: i32, launcher: i32) -> Option<Processes> {
@@ -137,10 +149,16 @@ fn every_process_is_only_what_it_has_to_be() {
     for (who, pid) in [
         ("api", world.pid()),
         ("audit writer", found.audit_writer.pid),
+        ("launcher", found.launcher.pid),
+        ("forker", found.forkers[0].pid),
+        ("other forker", found.forkers[1].pid),
+        ("pid 1", found.init.pid),
     ] {
         assert_eq!(live::owner_of_memory(pid), 0, "{who}");
     }
-    run.join().expect("the command").ended(0);
+    // The control: that of a program belongs to whoever runs it.
+    assert_eq!(live::owner_of_memory(program.pid), program.uids[0]);
+    end(run, &found.program);
 }
 
 /// A call with arguments that a filter may look at.
@@ -304,7 +322,7 @@ fn the_filters_in_force_are_those_of_the_tables() {
             compare(who, &filters[&status.pid], closed);
         }
     }
-    run.join().expect("the command").ended(0);
+    end(run, &found.program);
 }
 
 #[test]
@@ -345,7 +363,7 @@ print("exit", os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
         .replace("profile = \"compat\"", "profile = \"debug\"");
     fs::create_dir_all(world.policies_dir()).expect("a folder of policies");
     fs::write(world.policies_dir().join("debugged.toml"), policy).expect("write a policy");
-    live::signal(world.pid(), nix::sys::signal::Signal::SIGHUP);
+    live::signal(world.pid(), Signal::SIGHUP);
     wait::until_it_holds("the policy is there", SOON, || {
         world.cli(&["policy", "show", "debugged"]).code == Some(0)
     });

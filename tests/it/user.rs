@@ -6,10 +6,12 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::Command;
+use std::time::Duration;
 
 use serde_json::Value;
 
 use crate::skips;
+use crate::wait;
 use crate::world::{Spoken, speak};
 
 const PROGRAMS: [&str; 5] = [
@@ -19,6 +21,9 @@ const PROGRAMS: [&str; 5] = [
     "sandbox-init",
     "sandbox-probe",
 ];
+
+/// How long the processes of a user may take to be gone.
+const GONE_MAX: Duration = Duration::from_secs(10);
 
 /// A home with the five programs in it: where they were built may be closed to others.
 pub(crate) struct User {
@@ -125,8 +130,15 @@ impl User {
         spoken.json()
     }
 
+    /// Fails the test when a process of this uid stays: the kernel may take a moment for the last ones.
+    #[track_caller]
+    pub(crate) fn is_gone(&self) {
+        let (left, waited) = wait::until(GONE_MAX, &Vec::new(), || self.processes());
+        assert_eq!(left, Vec::<String>::new(), "after {waited:?}");
+    }
+
     /// Numbers of the processes that run under this uid.
-    pub(crate) fn processes(&self) -> Vec<String> {
+    fn processes(&self) -> Vec<String> {
         let entries = fs::read_dir("/proc").expect("/proc").flatten();
         entries
             .filter(|entry| entry.metadata().is_ok_and(|data| data.uid() == self.id))
@@ -134,6 +146,13 @@ impl User {
             .filter(|name| name.bytes().all(|byte| byte.is_ascii_digit()))
             .collect()
     }
+}
+
+/// Whether `doctor` found Landlock in the kernel.
+pub(crate) fn has_landlock(doctor: &Value) -> bool {
+    let features = doctor["features"].as_array().expect("features");
+    let row = features.iter().find(|row| row["name"] == "landlock");
+    row.is_some_and(|row| row["available"] == true)
 }
 
 /// A control's row in a result's manifest.

@@ -5,14 +5,14 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use confine::plan::Mode;
-use serde_json::Value;
 
 use super::{ProbeFolder, setting, wrong_rows};
+use crate::nobody::Nobody;
 use crate::skips;
-use crate::user::User;
+use crate::user::{User, has_landlock};
 
 /// A user of no account on the host.
-const PROBING: u32 = 61_141;
+const PROBING: u32 = Nobody::Probing.id();
 
 #[test]
 fn every_way_out_is_closed_without_root() {
@@ -59,10 +59,4 @@ fn configure_lowest(user: &User, more: &str) {
     fs::set_permissions(&launcher, open).expect("make it a program");
     let text = format!("launcher = {launcher:?}\naccept_landlock_mode = true\n{more}");
     fs::write(user.path("lowest.toml"), text).expect("write the configuration");
-}
-
-fn has_landlock(doctor: &Value) -> bool {
-    let features = doctor["features"].as_array().expect("features");
-    let row = features.iter().find(|row| row["name"] == "landlock");
-    row.is_some_and(|row| row["available"] == true)
 }

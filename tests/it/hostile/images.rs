@@ -8,11 +8,12 @@ use std::path::Path;
 use verdict::Ending;
 
 use super::{SENTINEL, is_unchanged, open_to_all, place, plant};
+use crate::nobody::Nobody;
 use crate::skips;
 use crate::world::{World, shell};
 
 /// Somebody without an account who owns what the operator shows.
-const OWNER: u32 = 61_154;
+const OWNER: u32 = Nobody::ImageOwner.id();
 
 #[test]
 fn links_in_a_shown_folder_lead_to_the_sandboxs_own_files_or_nowhere() {

@@ -11,6 +11,7 @@ use verdict::Ending;
 
 use super::{SENTINEL, is_unchanged, place, plant};
 use crate::modes::Mode;
+use crate::nobody::Nobody;
 use crate::skips;
 use crate::world::{World, python};
 
@@ -189,7 +190,11 @@ fn rules(home: &Path) -> Vec<String> {
 
 #[test]
 fn in_no_mode_can_a_program_change_the_rules() {
-    for mode in Mode::all("in_no_mode_can_a_program_change_the_rules", 61_156) {
+    for mode in Mode::all(
+        "in_no_mode_can_a_program_change_the_rules",
+        Nobody::RuleChanging,
+        Nobody::RuleChangingLowest,
+    ) {
         let home = mode.user.path("");
         let list = || mode.say(&["policy", "list", "--json"]).ended(0).json();
         let before = (list(), digests(&home.join("bin")));

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::{SENTINEL, is_unchanged, place, plant};
 use crate::modes::Mode;
+use crate::nobody::Nobody;
 use crate::world::World;
 
 /// Files that are collected in one run, each opened once.
@@ -159,7 +160,7 @@ fn collecting_leads_nowhere_else_however_files_are_swapped() {
 #[test]
 fn in_no_mode_do_links_lead_the_collector_out() {
     let test = "in_no_mode_do_links_lead_the_collector_out";
-    for mode in Mode::all(test, 61_150) {
+    for mode in Mode::all(test, Nobody::Racing, Nobody::RacingLowest) {
         let outside = outside(&mode.user.path(""), mode.user.id);
         fs::write(mode.user.path("work/racer.py"), RACER).expect("write the program");
         let (path, count) = (outside.path().to_string_lossy(), FILES.to_string());
@@ -209,7 +210,7 @@ if os.fork() == 0:
         libc.syscall(316, -100, b"swapped", -100, b"link", 2)
 "#;
     let test = "what_a_program_leaves_is_removed_and_nothing_else";
-    for mode in Mode::all(test, 61_152) {
+    for mode in Mode::all(test, Nobody::Leaving, Nobody::LeavingLowest) {
         let outside = outside(&mode.user.path(""), mode.user.id);
         fs::write(mode.user.path("work/leave.py"), code).expect("write the program");
         let path = outside.path().to_string_lossy();

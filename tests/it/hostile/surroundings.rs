@@ -12,14 +12,15 @@ use std::time::Duration;
 use super::{is_unchanged, place, plant};
 use crate::host;
 use crate::modes::Mode;
+use crate::nobody::Nobody;
 use crate::skips;
 use crate::user::User;
 use crate::wait;
 use crate::world::{Spoken, rollcage, speak};
 
 /// Somebody else, whose folders the variables name.
-const OTHER: u32 = 61_158;
-const ORDINARY: u32 = 61_159;
+const OTHER: u32 = Nobody::FolderOwner.id();
+const ORDINARY: u32 = Nobody::Surrounded.id();
 
 /// The command as root with a state folder of its own, and nothing else in its surroundings.
 fn as_root(work: &Path) -> Command {
@@ -204,7 +205,8 @@ const LOADED: [(&str, &str); 7] = [
 fn a_callers_variables_reach_neither_launcher_nor_sandbox() {
     for mode in Mode::all(
         "a_callers_variables_reach_neither_launcher_nor_sandbox",
-        61_160,
+        Nobody::Variables,
+        Nobody::VariablesLowest,
     ) {
         let mut command = mode.command();
         command

@@ -85,7 +85,7 @@ fn script(outcome: &Value, when: &str) -> String {
         text += &format!("{word} {is_here}; then\n{}", told_under(outcome, policy));
     }
     text + &format!(
-        "fi\n[ \"$1\" = row ] && exit 0\n# So long that it can be looked at from outside.\nsleep 0.5\nif {when}; then\n  found {ROW} {FOUND}\nelse\n  found {ROW} \
+        "fi\n[ \"$1\" = row ] && exit 0\n# So long that it can be looked at from outside.\nsleep 1\nif {when}; then\n  found {ROW} {FOUND}\nelse\n  found {ROW} \
          \"$right\"\nfi\nexit 0\n"
     )
 }

@@ -1,11 +1,13 @@
 //! What launchers, inits and programs may do, and what a result says of it.
 
 use std::io::{Read, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Condvar, Mutex};
 
 use audit::Event as Recorded;
 use confine::wire::{
-    CollectProblem, CollectSpec, CollectedFile, DeniedCall, FromInit, FromLauncher, KernelCounters,
-    ToInit,
+    CollectProblem, CollectSpec, CollectedFile, DeniedCall, FdKind, FromInit, FromLauncher,
+    KernelCounters, ToInit,
 };
 use policies::AuditFailure;
 use verdict::{ControlStatus, Outcome};
@@ -118,6 +120,51 @@ async fn a_failed_start_is_the_sandbox_s_fault() {
     }
     let result = run(script, request(&["python3"])).await;
     assert_eq!(step_of(&result.ending), "cgroup");
+}
+
+#[tokio::test]
+async fn a_start_with_fewer_descriptors_than_announced_fails_alone() {
+    static FIRST: AtomicBool = AtomicBool::new(true);
+    static ENDED: (Mutex<bool>, Condvar) = (Mutex::new(false), Condvar::new());
+    fn script(sandbox: &mut FakeSandbox) {
+        if !FIRST.swap(false, Ordering::SeqCst) {
+            return hello(sandbox);
+        }
+        // As the kernel hands it to a daemon that has no numbers left.
+        sandbox.tell(&FromLauncher::Started {
+            token: sandbox.token,
+            pid: 1,
+            uid_base: 100_000,
+            controls: Vec::new(),
+            fds: vec![FdKind::CgroupKill, FdKind::CpuUsage],
+        });
+        // Nobody keeps its channel, which ends it; nobody waits for that.
+        while sandbox.hear().is_some() {}
+        sandbox.reaped();
+        *ENDED.0.lock().unwrap() = true;
+        ENDED.1.notify_all();
+    }
+    let house = house(script).await;
+    let run = |argv: &'static [&'static str]| {
+        let run = house.engine.run(request(argv), None, Cancel::new());
+        tokio::time::timeout(Duration::from_secs(20), run)
+    };
+    let result = run(&["python3"]).await.unwrap().unwrap();
+    assert_eq!(step_of(&result.ending), "launch");
+    let words = format!("{:?}", result.ending);
+    assert!(words.contains("2 of its 2 descriptors"), "{words}");
+    tokio::task::spawn_blocking(|| {
+        let ended = ENDED.0.lock().unwrap();
+        let waits = ENDED
+            .1
+            .wait_timeout_while(ended, Duration::from_secs(20), |ended| !*ended);
+        assert!(*waits.unwrap().0, "its sandbox stays");
+    })
+    .await
+    .unwrap();
+    // The daemon goes on.
+    let result = run(&["python3"]).await.unwrap().unwrap();
+    assert_eq!(result.ending, Ending::Exited { code: 7 });
 }
 
 #[tokio::test]

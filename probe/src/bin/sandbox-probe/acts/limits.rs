@@ -1,10 +1,9 @@
 //! How much a sandbox may use.
 
 use nix::errno::Errno;
-use nix::sys::signal::{Signal, kill};
 use nix::sys::statvfs::{Statvfs, statvfs};
 use nix::sys::wait::waitpid;
-use nix::unistd::Pid;
+use nix::unistd::{Pid, pipe, read};
 use probe::lists::{DESCRIPTORS_TRIED, MEMORY_TRIED_BYTES, PROCESSES_TRIED};
 
 use super::Act;
@@ -29,23 +28,25 @@ pub(super) const ACTS: &[(&str, Act)] = &[
     ("memory_limit", |_| memory_limit()),
 ];
 
-/// Children that wait. All are ended and waited for here: the next row needs their place.
+/// Children that wait. All are ended and waited for here: the next row needs their place. They end by
+/// themselves, at the end of a pipe: where the kernel cannot tell a child from a stranger, signals are
+/// refused.
 fn pids_limit() -> Told {
+    let (ends, keep) = pipe()?;
     let mut children = Vec::new();
     let mut refused = None;
     while refused.is_none() && (children.len() as u64) < PROCESSES_TRIED {
         match sys::fork() {
             Ok(Some(child)) => children.push(Pid::from_raw(child)),
             Ok(None) => {
-                call(libc::SYS_pause, &mut [])?;
+                drop(keep);
+                read(&ends, &mut [0])?;
                 sys::exit_now(0);
             }
             Err(errno) => refused = Some(errno),
         }
     }
-    for child in &children {
-        kill(*child, Signal::SIGKILL)?;
-    }
+    drop(keep);
     for child in children {
         waitpid(child, None)?;
     }

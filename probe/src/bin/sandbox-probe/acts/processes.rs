@@ -2,7 +2,7 @@
 
 use nix::errno::Errno;
 use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use nix::unistd::{Pid, pipe, read};
 
 use super::{Act, numbers, writable};
 use crate::sys::{self, Arg, call};
@@ -33,17 +33,20 @@ pub(super) const ACTS: &[(&str, Act)] = &[
 /// `PTRACE_SEIZE`, which unlike attaching does not stop what it takes.
 const SEIZE: u64 = 0x4206;
 
-/// Of a child that waits.
+/// Of a child that waits for the end of a pipe: signals may be refused.
 fn trace_child() -> Told {
+    let (end, keep) = pipe()?;
     let Some(child) = sys::fork()? else {
-        return Err(call(libc::SYS_pause, &mut []).err().unwrap_or(Errno::EINTR));
+        drop(keep);
+        read(&end, &mut [0])?;
+        sys::exit_now(0);
     };
     let number = u64::from(child.unsigned_abs());
     let traced = call(
         libc::SYS_ptrace,
         &mut [Arg::N(SEIZE), Arg::N(number), Arg::N(0), Arg::N(0)],
     );
-    kill(Pid::from_raw(child), Signal::SIGKILL)?;
+    drop(keep);
     worked(traced)
 }
 
