@@ -7,8 +7,8 @@
 use std::path::Path;
 
 use landlock::{
-    Access, AccessFs, AccessNet, CompatLevel, Compatible, PathBeneath, PathFd, RestrictionStatus,
-    Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetStatus, Scope,
+    Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, PathFd,
+    RestrictionStatus, Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetStatus, Scope,
 };
 use nix::errno::Errno;
 
@@ -76,6 +76,16 @@ impl OwnProcess {
         self != Self::Forker
     }
 
+    /// What Landlock keeps in, where it can: the launcher alone signals others.
+    fn scope(self) -> BitFlags<Scope> {
+        match self {
+            Self::Launcher => Scope::AbstractUnixSocket.into(),
+            Self::Api | Self::AuditWriter | Self::Forker => {
+                Scope::AbstractUnixSocket | Scope::Signal
+            }
+        }
+    }
+
     /// Takes everything that this process does not keep out of the bounding set, for good. Without
     /// CAP_SETPCAP it stays as it is: no_new_privs, which follows, makes it worth nothing.
     ///
@@ -122,7 +132,7 @@ impl OwnProcess {
         }
         let level = sys::landlock_abi();
         if self.has_landlock() && level > 0 {
-            restrict(level, reach)?;
+            restrict(level, reach, self.scope())?;
         }
         let filter = self.filter().map_err(|error| StepError {
             doing: format!("assemble the own filter: {error}"),
@@ -168,8 +178,9 @@ impl OwnProcess {
     }
 }
 
-/// Landlock, with all rights that ABI `level` can handle and the grants of `reach`.
-fn restrict(level: u32, reach: Reach<'_>) -> Result<(), StepError> {
+/// Landlock, with all rights that ABI `level` can handle, the grants of `reach` and nothing
+/// outside of `scope`.
+fn restrict(level: u32, reach: Reach<'_>, scope: BitFlags<Scope>) -> Result<(), StepError> {
     let abi = abi(level);
     let mut ruleset = Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)
@@ -182,10 +193,9 @@ fn restrict(level: u32, reach: Reach<'_>) -> Result<(), StepError> {
             .map_err(failed("handle network access"))?;
     }
     if level >= 6 {
-        // Signals are not scoped: the launcher kills, and the filters of the others cannot.
         ruleset = ruleset
-            .scope(Scope::AbstractUnixSocket)
-            .map_err(failed("scope abstract sockets"))?;
+            .scope(scope)
+            .map_err(failed("scope abstract sockets and signals"))?;
     }
     let mut created = ruleset.create().map_err(failed("create the ruleset"))?;
     let read = AccessFs::ReadFile | AccessFs::ReadDir;

@@ -78,6 +78,8 @@ pub struct FilterSpec {
     pub extra_deny: Vec<u32>,
     /// Call numbers allowed in addition; only those of [`profiles::OPTIONAL`].
     pub extra_allow: Vec<u32>,
+    /// Whether files may not be made to signal others: where these are processes of the host.
+    pub sealed_signals: bool,
     /// What a denial does.
     pub deny_action: DenyAction,
     /// Whether denials worth a record go to the filter's listener, which answers with
@@ -190,6 +192,7 @@ impl FilterSpec {
             network,
             extra_deny: Vec::new(),
             extra_allow: Vec::new(),
+            sealed_signals: false,
             deny_action: DenyAction::Errno,
             notify: false,
         }
@@ -218,6 +221,11 @@ impl FilterSpec {
         }
         if self.extra_allow.contains(&nr) && profiles::optional_group(name).is_some() {
             return Meaning::Plain(Outcome::Allow);
+        }
+        if let Some(rule) = profiles::arguments::signals::rule(name)
+            && self.sealed_signals
+        {
+            return Meaning::Ruled(rule);
         }
         profiles::meaning(name, self.profile, self.network)
     }

@@ -8,6 +8,7 @@
     reason = "raw system calls have no safe form; this file and its children are the one place for them"
 )]
 
+pub mod inherited;
 pub(crate) mod message;
 pub mod mount;
 pub mod process;

@@ -21,6 +21,7 @@ use confine::mutation;
 use confine::own::{OwnProcess, Reach};
 use confine::packet;
 use confine::plan::Mode;
+use confine::sys::inherited;
 use confine::sys::process::{
     CLONE_PARENT, CloneFlags, Fork, clone_process, exec_fd, exit_now, set_dumpable,
 };
@@ -144,11 +145,15 @@ fn prepare(socket: &OwnedFd, instructions: &Instructions<'_>) -> Result<(OwnedFd
     Ok(kept)
 }
 
-/// What an operator gives the daemon for itself is not for its sandboxes: they have no better
-/// chance than others when memory or CPU time is short.
+/// What the daemon has from its starter is not for its sandboxes: programs run the same whoever
+/// started it, and have no better chance than others when memory or CPU time is short. Here, since
+/// pid 1 and programs have it from a forker, which still has the rights to.
 fn give_up_favours() -> Result<()> {
     const SCORE: &str = "/proc/self/oom_score_adj";
-    confine::sys::process::ordinary_priority().context("give up a raised priority")?;
+    inherited::native_execution().context("leave an execution domain")?;
+    inherited::ordinary_scheduling().context("leave a priority")?;
+    inherited::ordinary_timers_and_pages().context("reset timers and pages")?;
+    inherited::ordinary_limits().context("reset limits")?;
     let score = fs::read_to_string(SCORE).context("read the own oom score")?;
     if score.trim().starts_with('-') {
         fs::write(SCORE, "0").context("give up a lowered oom score")?;

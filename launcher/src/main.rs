@@ -17,11 +17,14 @@ mod pressure;
 mod remove;
 mod serve;
 
+use anyhow::Context as _;
 use clap::Parser as _;
+use confine::sys::inherited::keep_ended_children;
 
 use options::{Cli, Command};
 
 fn main() -> anyhow::Result<()> {
+    keep_ended_children().context("take back the signal of ended children")?;
     match Cli::parse().command {
         Command::Serve(args) => serve::run(&args),
     }

@@ -123,6 +123,7 @@ impl Embedded {
         slow: impl FnOnce(),
     ) -> Result<Self, EmbeddedError> {
         let program = find_sandboxd()?;
+        keep_ended_children()?;
         let folder = private_folder()?;
         let socket = folder.path().join("s.sock");
         let (ready_read, ready_write) = ready_pipe()?;
@@ -307,6 +308,18 @@ fn ready_pipe() -> Result<(OwnedFd, OwnedFd), EmbeddedError> {
     fcntl(&write, FcntlArg::F_SETFL(OFlag::empty())).map_err(prepare)?;
     fcntl(&write, FcntlArg::F_SETFD(FdFlag::empty())).map_err(prepare)?;
     Ok((read, write))
+}
+
+/// Whoever started us may ignore SIGCHLD: of a child that ends the kernel would then keep nothing
+/// to wait for. A handler, which stays for the life of this process, takes that back.
+fn keep_ended_children() -> Result<(), EmbeddedError> {
+    let kind = tokio::signal::unix::SignalKind::child();
+    tokio::signal::unix::signal(kind)
+        .map(drop)
+        .map_err(|source| EmbeddedError::Prepare {
+            what: "the signal of its end",
+            source,
+        })
 }
 
 fn private_folder() -> Result<tempfile::TempDir, EmbeddedError> {

@@ -63,6 +63,8 @@ mod service;
 #[cfg(test)]
 mod skips;
 #[cfg(test)]
+mod starter;
+#[cfg(test)]
 mod tls;
 #[cfg(test)]
 mod user;

@@ -99,7 +99,8 @@ fn landlock_leaves_what_was_granted() {
             read: &[&read, &missing],
             write: &[&write],
         };
-        restrict(sys::landlock_abi(), reach).expect("restrict this thread");
+        restrict(sys::landlock_abi(), reach, OwnProcess::Api.scope())
+            .expect("restrict this thread");
         let denied = |result: std::io::Result<()>| {
             result.err().and_then(|error| error.raw_os_error()) == Some(Errno::EACCES as i32)
         };
@@ -116,6 +117,72 @@ fn landlock_leaves_what_was_granted() {
         ));
     });
     assert!(std::net::TcpListener::bind(("127.0.0.1", 0)).is_ok());
+}
+
+/// Another process of this user, which waits to be killed.
+struct Other(std::process::Child);
+
+impl Other {
+    fn start() -> Self {
+        let child = std::process::Command::new("/bin/sleep").arg("600").spawn();
+        Self(child.expect("a process"))
+    }
+
+    fn pid(&self) -> i32 {
+        self.0.id().cast_signed()
+    }
+}
+
+impl Drop for Other {
+    fn drop(&mut self) {
+        let ended = self.0.kill().and_then(|()| self.0.wait());
+        assert!(ended.is_ok(), "{ended:?}");
+    }
+}
+
+#[test]
+fn a_filter_lets_a_process_signal_itself_alone() {
+    use nix::sys::signal::{Signal, raise};
+    let other = Other::start();
+    for who in [
+        OwnProcess::Api,
+        OwnProcess::AuditWriter,
+        OwnProcess::Launcher,
+    ] {
+        apart(|| {
+            process::set_no_new_privs().expect("no new privileges");
+            let filter = who.filter().expect("a filter");
+            seccomp::install(&filter.program, false).expect("install it");
+            let killed = process::kill_owner(other.pid(), other.pid());
+            assert_eq!(killed, Err(Errno::EPERM), "{who:?}");
+            raise(Signal::SIGWINCH).expect("signal this thread");
+        });
+    }
+    // The control: without a filter it is this test's to kill.
+    assert_eq!(process::kill_owner(other.pid(), other.pid()), Ok(true));
+}
+
+#[test]
+fn landlock_leaves_signals_to_the_launcher() {
+    use nix::sys::signal::{Signal, kill, raise};
+    let level = sys::landlock_abi();
+    if level < 6 {
+        return;
+    }
+    let other = Other::start();
+    let pid = nix::unistd::Pid::from_raw(other.pid());
+    for (who, expected) in [
+        (OwnProcess::Api, Err(Errno::EPERM)),
+        (OwnProcess::AuditWriter, Err(Errno::EPERM)),
+        (OwnProcess::Launcher, Ok(())),
+    ] {
+        apart(|| {
+            process::set_no_new_privs().expect("no new privileges");
+            restrict(level, Reach::default(), who.scope()).expect("restrict this thread");
+            assert_eq!(kill(pid, None), expected, "{who:?}");
+            raise(Signal::SIGWINCH).expect("signal this thread");
+        });
+    }
 }
 
 #[test]

@@ -56,13 +56,13 @@ impl OwnVerdict {
 
 #[rustfmt::skip]
 static EVERY_PROCESS: Group = Group {
-    why: "memory, locks, signals and the end of a process; reading and writing what is open",
+    why: "memory, locks, signal handlers and the end of a process; reading and writing what is open",
     names: &[
         "read", "write", "pread64", "pwrite64", "readv", "writev", "lseek", "close", "fstat",
         "stat", "lstat", "newfstatat", "statx", "open", "openat", "readlink", "readlinkat",
         "getdents64", "dup", "poll", "ppoll", "munmap", "brk", "mremap", "madvise",
         "rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "sigaltstack", "restart_syscall",
-        "tgkill", "gettid", "getpid", "getppid", "exit", "exit_group", "futex",
+        "gettid", "getpid", "getppid", "exit", "exit_group", "futex",
         "set_robust_list", "rseq", "sched_yield", "sched_getaffinity", "membarrier",
         "getuid", "geteuid", "getgid", "getegid", "getrandom", "clock_gettime", "clock_getres",
         "clock_nanosleep", "nanosleep", "gettimeofday", "time", "uname", "getrlimit",
@@ -188,6 +188,12 @@ static IOCTL: Rule = only(&[allow(&[is(
 )])]);
 // PR_{SET,GET}_NAME, PR_GET_DUMPABLE, PR_GET_NO_NEW_PRIVS, PR_SET_VMA: nothing that unlocks.
 static PRCTL: Rule = only(&[allow(&[is(0, &[15, 16, 3, 39, 0x5356_4d41])])]);
+// Its own threads, and no other process of the same user.
+static OWN_THREADS: Rule = only(&[allow(&[Test {
+    arg: 0,
+    mask: u32::MAX,
+    want: Want::OwnProcess,
+}])]);
 static OWN_LIMITS: Rule = only(&[allow(&[is(0, &[0])])]);
 static UNIX_PAIR: Rule = only(&[allow(&[is(0, &[1])])]);
 // MFD_EXEC.
@@ -221,6 +227,7 @@ impl OwnProcess {
             (Self::Forker, _) => None,
             (_, "mmap" | "mprotect" | "pkey_mprotect") => Some(&NO_NEW_CODE),
             (_, "fcntl") => Some(&FCNTL),
+            (_, "tgkill") => Some(&OWN_THREADS),
             (_, "ioctl") => Some(&IOCTL),
             (_, "prctl") => Some(&PRCTL),
             (_, "prlimit64") => Some(&OWN_LIMITS),

@@ -267,6 +267,9 @@ impl Writer {
                     self.push(op::AND, test.mask);
                 }
             }
+            Want::OwnProcess => {
+                self.branch(op::IF_EQUAL, std::process::id(), holds, fails);
+            }
             Want::AnyBit => {
                 self.branch(op::IF_ANY_BIT, test.mask, holds, fails);
             }

@@ -46,6 +46,8 @@ pub enum Want {
     In(&'static [u32]),
     /// Not zero: any of the mask's bits is set.
     AnyBit,
+    /// The number of the process that asks: for filters of our own, made where they are installed.
+    OwnProcess,
 }
 
 /// All tests hold: the outcome stands, and no later clause is looked at.
@@ -88,6 +90,7 @@ impl Test {
         match self.want {
             Want::In(values) => values.contains(&masked),
             Want::AnyBit => masked != 0,
+            Want::OwnProcess => masked == std::process::id(),
         }
     }
 }

@@ -39,13 +39,51 @@ fn specs() -> Vec<FilterSpec> {
             extra_allow,
             ..plain.clone()
         });
+        specs.push(FilterSpec {
+            sealed_signals: true,
+            ..plain.clone()
+        });
         specs.push(plain);
     }
     specs
 }
 
+#[test]
+fn files_signal_others_only_where_signals_are_kept_in() {
+    let asks = [
+        ("fcntl", [8, 10, 15].as_slice()),
+        ("ioctl", &[0x8901, 0x8902]),
+    ];
+    for plain in plain_specs() {
+        let sealed = FilterSpec {
+            sealed_signals: true,
+            ..plain.clone()
+        };
+        for (spec, expected) in [
+            (&plain, Verdict::Allow),
+            (&sealed, Verdict::Errno(profiles::EPERM)),
+        ] {
+            let filter = compile(spec).unwrap();
+            for (name, commands) in asks {
+                for &command in commands {
+                    let args = [3, command, 1, 0, 0, 0];
+                    let (arch, nr) = (ARCH_X86_64, nr(name));
+                    let answer = interpret(&filter.program, &Call { arch, nr, args });
+                    assert_eq!(answer, Ok(expected.return_value()), "{name} {command:#x}");
+                }
+                // F_GETFL and TCGETS go on.
+                let (arch, nr, args) = (ARCH_X86_64, nr(name), [0, 3, 0, 0, 0, 0]);
+                let usual = interpret(&filter.program, &Call { arch, nr, args });
+                assert_eq!(usual, Ok(Verdict::Allow.return_value()), "{name}");
+            }
+        }
+    }
+}
+
 /// Values at and beside everything that any rule compares with.
 const EDGES: &[u64] = &[
+    0x8901,
+    0x8902,
     0,
     1,
     2,

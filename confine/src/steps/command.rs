@@ -13,7 +13,7 @@ use super::session::PAYLOAD_ID;
 use super::{StepError, Taken};
 use crate::boot::Boot;
 use crate::plan::Mode;
-use crate::sys::{self, process};
+use crate::sys::{self, inherited, process};
 
 /// What the command steps work on. Owned by the child: it is a copy made by fork.
 #[derive(Debug)]
@@ -64,7 +64,7 @@ pub fn cpu_lease(command: &mut Command) -> Result<Taken, StepError> {
     }
 }
 
-/// An own session; default signals, since handlers and masks of pid 1 would be inherited.
+/// An own session; native execution; default signals, since handlers and masks of pid 1 would be inherited.
 pub fn session(_command: &mut Command) -> Result<Taken, StepError> {
     use nix::sys::signal::{SigSet, SigmaskHow, sigprocmask};
     nix::unistd::setsid().map_err(StepError::at("start a session"))?;
@@ -72,7 +72,12 @@ pub fn session(_command: &mut Command) -> Result<Taken, StepError> {
     sigprocmask(SigmaskHow::SIG_SETMASK, Some(&SigSet::empty()), None)
         .map_err(StepError::at("unblock signals"))?;
     nix::sys::stat::umask(nix::sys::stat::Mode::from_bits_truncate(0o022));
-    Ok(Taken::enforced(""))
+    inherited::native_execution().map_err(StepError::at("leave an execution domain"))?;
+    // The forker has done what it may; without privileges a disadvantage of the starter stays.
+    let unusual = inherited::unusual_scheduling().map_err(StepError::at("read the priority"))?;
+    Ok(Taken::enforced(unusual.map_or_else(String::new, |found| {
+        format!("{found}, as whoever started the daemon")
+    })))
 }
 
 /// Limits of one process. Memory is never limited here: RLIMIT_AS breaks node, go, java and ASan.
@@ -155,9 +160,15 @@ pub fn capabilities(_command: &mut Command) -> Result<Taken, StepError> {
 
 /// Dies with pid 1. Not dumpable until the exec, which resets that: what runs already as the
 /// payload's user must not trace a child that still holds descriptors of pid 1.
-pub fn parent_death(_command: &mut Command) -> Result<Taken, StepError> {
+pub fn parent_death(command: &mut Command) -> Result<Taken, StepError> {
     process::die_with_parent().map_err(StepError::at("set the parent-death signal"))?;
     process::set_dumpable(false).map_err(StepError::at("become untraceable"))?;
+    if command.boot.plan.mode == Mode::Landlock {
+        return Ok(Taken::degraded(
+            "no pid namespace: a program that leaves its session and clears the signal outlives a \
+             killed launcher",
+        ));
+    }
     Ok(Taken::enforced(""))
 }
 

@@ -183,20 +183,6 @@ pub fn set_dumpable(dumpable: bool) -> SysResult<()> {
     prctl(libc::PR_SET_DUMPABLE, libc::c_ulong::from(dumpable), 0)
 }
 
-/// Gives up a raised priority of this process, if it has one.
-pub fn ordinary_priority() -> SysResult<()> {
-    /// What the call gives for the priority 0; more is a raised one.
-    const ORDINARY: libc::c_long = 20;
-    let itself = (libc::c_long::from(libc::PRIO_PROCESS.cast_signed()), 0);
-    // SAFETY: takes numbers alone.
-    let raised = unsafe { libc::syscall(libc::SYS_getpriority, itself.0, itself.1) };
-    if raised <= ORDINARY {
-        return check(raised).map(|_priority| ());
-    }
-    // SAFETY: likewise.
-    check(unsafe { libc::syscall(libc::SYS_setpriority, itself.0, itself.1, 0) }).map(|_zero| ())
-}
-
 /// Has the kernel send SIGKILL when the thread that forked us ends.
 pub fn die_with_parent() -> SysResult<()> {
     prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as libc::c_ulong, 0)

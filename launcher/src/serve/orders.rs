@@ -99,6 +99,7 @@ fn filter_spec(plan: &Plan, landlock_abi: u32) -> Result<FilterSpec, UnknownCall
     };
     if plan.mode == Mode::Landlock {
         spec.extra_deny.extend(shared_host_calls(landlock_abi));
+        spec.sealed_signals = landlock_abi < SIGNALS_ABI;
     }
     if plan.degradable.iter().any(|name| name == "memory") {
         // Where memory is polled it is looked for in processes: none may lie outside of them.
@@ -114,11 +115,14 @@ fn filter_spec(plan: &Plan, landlock_abi: u32) -> Result<FilterSpec, UnknownCall
     Ok(spec)
 }
 
+/// From this ABI on Landlock keeps signals in.
+const SIGNALS_ABI: u32 = 6;
+
 /// In landlock mode the payload shares the host's namespaces: sockets would reach its services,
 /// priorities could be set for all processes of the user, and where Landlock cannot scope signals
 /// (before ABI 6) they would reach those processes.
 fn shared_host_calls(landlock_abi: u32) -> Vec<u32> {
-    let signals: &[&str] = if landlock_abi >= 6 {
+    let signals: &[&str] = if landlock_abi >= SIGNALS_ABI {
         &[]
     } else {
         &[

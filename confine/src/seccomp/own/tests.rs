@@ -59,6 +59,7 @@ fn argument_sets() -> Vec<[u64; 6]> {
         0x1_0000_0001,
     ];
     let mut sets = vec![[0; 6], [u64::MAX; 6]];
+    sets.push([u64::from(std::process::id()); 6]);
     for &edge in EDGES {
         sets.push([edge; 6]);
         for position in 0..4 {

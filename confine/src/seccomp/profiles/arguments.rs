@@ -8,6 +8,8 @@ use super::super::rule::{Clause, Denial, Outcome, Rule, Test, Want};
 use super::super::{Network, Profile};
 use super::{EPERM, NO_FIX, denial};
 
+pub mod signals;
+
 const ALL: u32 = u32::MAX;
 const EINVAL: u16 = 22;
 const EBUSY: u16 = 16;
