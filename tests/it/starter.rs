@@ -7,24 +7,22 @@ use crate::skips;
 use crate::user::User;
 use crate::world::{Place, World, shell, speak};
 
-/// Says of the shell itself what a program may have from others, one thing a line.
+/// The C library's own signals (32 and up) are left out. Says of the shell itself what a program may have from others, one thing a line.
 const REPORT: &str = "\
     echo domain $(cat /proc/self/personality)
     echo nice and policy $(sed 's/.*) //' /proc/self/stat | cut -d' ' -f17,39)
     echo stack $(ulimit -s)
-    echo locked $(ulimit -l)
     echo slack $(cat /proc/self/timerslack_ns)
     grep THP_enabled /proc/self/status
-    grep SigIgn /proc/self/status";
+    echo ignored $((0x$(sed -n 's/^SigIgn:.//p' /proc/self/status) & 0x7fffffff))";
 
-const ORDINARY: [&str; 7] = [
+const ORDINARY: [&str; 6] = [
     "domain 00000000",
     "nice and policy 0 0",
     "stack 8192",
-    "locked 8192",
     "slack 50000",
     "THP_enabled:\t1",
-    "SigIgn:\t0000000000000000",
+    "ignored 0",
 ];
 
 /// PR_SET_TIMERSLACK and PR_SET_THP_DISABLE, kept over an exec.
@@ -39,8 +37,8 @@ fn unusual() -> Vec<String> {
     [
         &["setarch", "x86_64", "-R", "nice", "-n", "10"][..],
         &["chrt", "-i", "0", "ionice", "-c", "3"],
-        &["prlimit", "--stack=1048576:4194304"],
-        &["--memlock=65536:65536", "python3", "-c", OPTIONS],
+        &["prlimit", "--stack=1048576:"],
+        &["python3", "-c", OPTIONS],
         &["sh", "-c", shell, "sh"],
     ]
     .concat()
