@@ -208,6 +208,12 @@ impl Engine {
         self.inner.known_wrong_mut().note_plan(plan_sha256, trouble);
     }
 
+    /// Whether a self-test found a row wrong under this plan, and none since found it right.
+    #[must_use]
+    pub fn is_plan_wrong(&self, plan_sha256: &str) -> bool {
+        self.inner.known_wrong_mut().is_plan_wrong(plan_sha256)
+    }
+
     /// Takes what is wrong with policies in force, by their names.
     pub fn note_policies(&self, troubles: BTreeMap<String, String>) {
         self.inner.known_wrong_mut().policies = troubles;

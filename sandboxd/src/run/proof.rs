@@ -29,6 +29,10 @@ impl KnownWrong {
         };
     }
 
+    pub(super) fn is_plan_wrong(&self, plan_sha256: &str) -> bool {
+        self.plans.contains_key(plan_sha256)
+    }
+
     /// What is wrong with the sandboxes that a run asks for.
     fn trouble(&self, request: &Request, host: &HostFacts) -> Option<String> {
         let policy = &request.policy;

@@ -54,6 +54,7 @@ async fn a_document_with_a_plan_that_is_wrong_is_refused_whatever_it_extends() {
         policy: Arc::clone(policy),
         ..request(&["python3"])
     };
+    assert!(house.engine.is_plan_wrong(&plan));
     refused(&house, under(&wrong)).await;
     let cancel = Cancel::new();
     cancel.cancel("test");
