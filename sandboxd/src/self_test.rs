@@ -97,7 +97,7 @@ struct Inner {
 /// Why it cannot be said what an outcome would hold for.
 #[derive(Debug, thiserror::Error)]
 enum KeyFault<'a> {
-    #[error("the programs that confine are not known: {0}")]
+    #[error("the programs that confine are not known: {}", chain(.0))]
     Programs(&'a ProgramsError),
     #[error("what the programs inherit is not known: {0}")]
     Inherited(&'a ProgramsError),
@@ -398,6 +398,20 @@ pub fn stops_start(set: &PolicySet) -> Option<String> {
         .proofs()
         .any(|(_, proof)| proof.tested().is_some_and(|one| one.outcome.is_right()));
     (is_base || !some_right).then(|| format!("policy {first}: {trouble}"))
+}
+
+/// As [`troubles`], but policies with the same trouble, such as those of one plan, together: their
+/// names in one text.
+#[must_use]
+pub fn troubles_together(set: &PolicySet) -> Vec<(String, String)> {
+    let mut together: Vec<(String, String)> = Vec::new();
+    for (name, trouble) in troubles(set) {
+        match together.iter_mut().find(|(_, known)| *known == trouble) {
+            Some((names, _)) => names.push_str(&format!(", {name}")),
+            None => together.push((name, trouble)),
+        }
+    }
+    together
 }
 
 /// Every policy that a self-test found wrong, and what is wrong.

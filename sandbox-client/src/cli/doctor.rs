@@ -21,6 +21,7 @@ Examples:
   rollcage doctor --json | jq '.features[] | select(.available | not)'
   rollcage doctor --require root        exit code 1 if this host only gives a lower grade
   rollcage doctor --self-test           exit code 1 if a probe got through anywhere
+  rollcage doctor --self-test --require root    or if the grade is lower
   rollcage doctor --self-test --policy python --fresh")]
 pub(crate) struct DoctorArgs {
     /// Exit with code 1 if the grade of confinement is lower than this.
@@ -79,13 +80,12 @@ impl Grade {
 /// Does it.
 pub(crate) async fn doctor(context: &Context, args: &DoctorArgs) -> Result<u8, Failure> {
     if args.self_test {
-        return self_test::self_test(context, &args.policy, args.fresh).await;
+        return self_test::self_test(context, args).await;
     }
     let (capabilities, policies) = with_daemon(context, async |client| {
         Ok((client.capabilities().await?, client.list_policies().await?))
     })
     .await?;
-    let grade = Grade::of(&capabilities.mode);
     if context.terminal.json {
         let mut document = outcome::to_json(&capabilities)?;
         let policies: Vec<_> = policies
@@ -104,16 +104,23 @@ pub(crate) async fn doctor(context: &Context, args: &DoctorArgs) -> Result<u8, F
     } else {
         show(context, &capabilities, &policies)?;
     }
-    let enough = args
-        .require
-        .is_none_or(|wanted| grade.is_some_and(|grade| grade >= wanted));
+    let enough = is_enough(context, args.require, &capabilities.mode);
+    Ok(if enough { 0 } else { NEGATIVE })
+}
+
+/// Whether the grade here is the one that is asked for, or a higher one; tells if it is not.
+fn is_enough(context: &Context, required: Option<Grade>, mode: &str) -> bool {
+    let enough = reaches(required, mode);
     if !enough {
         context.terminal.talk(&format!(
-            "the grade of confinement here is {}, which is lower than required",
-            capabilities.mode
+            "the grade of confinement here is {mode}, which is lower than required"
         ));
     }
-    Ok(if enough { 0 } else { NEGATIVE })
+    enough
+}
+
+fn reaches(required: Option<Grade>, mode: &str) -> bool {
+    required.is_none_or(|wanted| Grade::of(mode).is_some_and(|grade| grade >= wanted))
 }
 
 fn show(
@@ -213,6 +220,15 @@ mod tests {
             assert_eq!(Grade::of(name), Some(grade));
         }
         assert_eq!(Grade::of("other"), None);
+    }
+
+    #[test]
+    fn a_grade_is_reached_by_itself_and_by_higher_ones() {
+        assert!(reaches(None, "landlock"));
+        assert!(reaches(Some(Grade::Rootless), "root"));
+        assert!(reaches(Some(Grade::Root), "root"));
+        assert!(!reaches(Some(Grade::Root), "rootless"));
+        assert!(!reaches(Some(Grade::Landlock), "another"));
     }
 
     #[test]

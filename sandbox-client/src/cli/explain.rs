@@ -35,10 +35,9 @@ pub(crate) async fn explain(context: &Context, args: &ExplainArgs) -> Result<u8,
         return Ok(0);
     }
     terminal.line(&format!(
-        "{} {} (id {}), policy {}, asked by {} at {} UTC",
+        "{} {}, policy {}, asked by {} at {} UTC",
         terminal.paint(Color::Bold, "run"),
-        one_line(&record.run_id),
-        one_line(&record.id),
+        names(&record.run_id, &record.id),
         one_line(&record.policy),
         one_line(&record.principal),
         show_unix_ms(record.submitted_unix_ms)
@@ -48,6 +47,15 @@ pub(crate) async fn explain(context: &Context, args: &ExplainArgs) -> Result<u8,
         None => terminal.line("it is waiting or running")?,
     }
     Ok(0)
+}
+
+/// The run's name and the caller's, which are often one.
+fn names(run_id: &str, id: &str) -> String {
+    let run_id = one_line(run_id);
+    match one_line(id) {
+        id if id.is_empty() || id == run_id => run_id,
+        id => format!("{run_id} (id {id})"),
+    }
 }
 
 fn text_of(terminal: &Terminal, result: &pb::RunResult) -> Result<String, Failure> {
@@ -139,16 +147,21 @@ fn usage_sentence(usage: &pb::Usage) -> String {
         None => String::new(),
     };
     format!(
-        "{} wall, {} CPU (held back for {} by its rate{waited}), {} memory, {} tasks, {} in the \
-         queue, {} µs to start",
+        "{} wall, {} CPU (held back for {} by its rate{waited}), {} memory, {}, {} in the queue, \
+         {} µs to start",
         show_ms(usage.wall_ms),
         show_ms(usage.cpu_user_ms.saturating_add(usage.cpu_system_ms)),
         show_ms(usage.cpu_throttled_ms),
         show_bytes(usage.memory_peak_bytes),
-        usage.pids_peak,
+        tasks(usage.pids_peak),
         show_ms(usage.queue_ms),
         usage.start_us
     )
+}
+
+fn tasks(count: u64) -> String {
+    let word = if count == 1 { "task" } else { "tasks" };
+    format!("{count} {word}")
 }
 
 /// Time in which some, or all, that could run had to wait.
@@ -199,6 +212,15 @@ fn manifest_table(rows: &[pb::ManifestRow]) -> Table {
 mod tests {
     use super::super::terminal::Acts;
     use super::*;
+
+    #[test]
+    fn one_name_is_told_once_and_one_task_is_one() {
+        assert_eq!(names("r-1", "r-1"), "r-1");
+        assert_eq!(names("r-1", ""), "r-1");
+        assert_eq!(names("r-1", "mine"), "r-1 (id mine)");
+        assert_eq!(tasks(1), "1 task");
+        assert_eq!(tasks(2), "2 tasks");
+    }
 
     #[test]
     fn everything_that_matters_is_told() {

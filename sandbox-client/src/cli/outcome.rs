@@ -245,6 +245,9 @@ fn throttled(ms: u64) -> String {
     format!(", held back for {} by the CPU quota", show_ms(ms))
 }
 
+/// What is said where no setting helps.
+const NOT_ALLOWED: &str = "no policy allows this";
+
 /// One refusal as a sentence.
 pub(crate) fn denial_sentence(denial: &pb::Denial) -> String {
     let mut text = format!("refused: {}", denial.act);
@@ -261,8 +264,11 @@ pub(crate) fn denial_sentence(denial: &pb::Denial) -> String {
     if times > 1 {
         text = format!("{text}, {times} times");
     }
-    match denial.fix.as_deref().filter(|fix| !fix.is_empty()) {
-        Some(fix) => format!("{text}; to allow it: {fix}"),
+    let fix = denial.fix.as_deref().filter(|fix| !fix.is_empty());
+    match fix.map(|fix| (fix, fix.strip_prefix("none: "))) {
+        Some((_, Some(NOT_ALLOWED))) => format!("{text}; {NOT_ALLOWED}"),
+        Some((_, Some(instead))) => format!("{text}; {NOT_ALLOWED}: {instead}"),
+        Some((fix, None)) => format!("{text}; to allow it: {fix}"),
         None => text,
     }
 }

@@ -2,6 +2,7 @@
 
 mod files;
 mod program;
+mod refusal;
 mod request;
 
 use std::ffi::OsString;
@@ -177,7 +178,7 @@ pub(crate) async fn run(context: &Context, args: &RunArgs) -> Result<u8, Failure
                     () = tokio::time::sleep(pause) => {}
                     () = signals.next() => return Err(Failure::Interrupted),
                 },
-                _ => return Err(failure),
+                _ => return Err(refusal::in_options(failure)),
             },
         }
     };
@@ -288,7 +289,8 @@ fn show(
 
 fn finish(context: &Context, args: &RunArgs, result: &pb::RunResult) -> Result<u8, Failure> {
     if let Some(fault) = &result.error {
-        return Err(ClientError::from(fault.clone()).into());
+        let failure = ClientError::from(fault.clone()).into();
+        return Err(refusal::in_options(failure));
     }
     let ending = outcome::ending_of(result)?;
     if context.terminal.json {

@@ -15,7 +15,9 @@ use crate::policy_set::{PolicySet, PolicySetError, Ready};
 use crate::run::Engine;
 use crate::self_test::cache::Cache;
 use crate::self_test::programs::ProgramsError;
-use crate::self_test::{Ask, Occasion, Parts, ProveError, SelfTest, stops_start, troubles};
+use crate::self_test::{
+    Ask, Occasion, Parts, ProveError, SelfTest, stops_start, troubles, troubles_together,
+};
 
 /// Tests, and puts in force what was found.
 #[derive(Debug, Clone)]
@@ -114,9 +116,7 @@ impl Proving {
             names: BTreeSet::new(),
         };
         let set = self.in_force(&ask).await?;
-        for (name, trouble) in troubles(&set) {
-            tracing::error!(policy = name, trouble, "not served: the self-test failed");
-        }
+        tell(&set);
         Ok(stops_start(&set))
     }
 
@@ -175,6 +175,12 @@ impl Proving {
     }
 }
 
+fn tell(set: &PolicySet) {
+    for (policies, trouble) in troubles_together(set) {
+        tracing::error!(policies, trouble, "not served: the self-test failed");
+    }
+}
+
 impl Prover for Proving {
     fn prove_again(
         &self,
@@ -191,9 +197,7 @@ impl Prover for Proving {
             let proving = self.clone();
             let proved = tokio::spawn(async move { proving.in_force(&ask).await });
             let set = proved.await.map_err(ProveError::Task)??;
-            for (name, trouble) in troubles(&set) {
-                tracing::error!(policy = name, trouble, "not served: the self-test failed");
-            }
+            tell(&set);
             Ok(())
         })
     }

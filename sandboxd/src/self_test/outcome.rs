@@ -15,8 +15,8 @@ const NAMED_MAX: usize = 3;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Outcome {
-    /// What it holds for: boot, kernel, mode, image, plan, programs and what they
-    /// inherit, as one digest.
+    /// What it holds for: boot, kernel, mode, image, plan, programs and what they inherit, as one
+    /// digest; empty if that is not known, and then nothing was tried.
     pub key: String,
     /// Digest of the plan, hexadecimal.
     pub plan_sha256: String,
@@ -70,6 +70,8 @@ impl Outcome {
             }
             None if self.fault.is_empty() && self.is_right() => String::new(),
             None if self.fault.is_empty() => "no row of the battery was asked".to_owned(),
+            // Without a key it was never begun.
+            None if self.key.is_empty() => self.fault.clone(),
             None => format!("the probe could not be run to its end: {}", self.fault),
         }
     }

@@ -44,6 +44,17 @@ fn a_wrong_site_policy_alone_does_not() {
 }
 
 #[test]
+fn one_trouble_is_told_once_for_all_policies_that_have_it() {
+    let mut set = set(&["build", "python"], &["shell"]);
+    let other = vec![judged("other", Some(false))];
+    let other = Proof::Tested(Arc::new(Tested::new(outcome(other), false)));
+    set.set_proof("node", other);
+    let told = troubles_together(&set);
+    let names: Vec<&str> = told.iter().map(|(names, _)| names.as_str()).collect();
+    assert_eq!(names, ["build, python", "node"]);
+}
+
+#[test]
 fn the_record_names_wrong_rows_and_is_one_that_the_log_takes() {
     let ask = Ask {
         occasion: Occasion::Asked("uid:1000".to_owned()),

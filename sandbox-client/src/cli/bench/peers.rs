@@ -77,13 +77,14 @@ impl Peer {
         }
     }
 
-    /// How it starts a program, for people.
-    pub(super) fn how(&self) -> String {
+    /// How it starts the probe, for people.
+    pub(super) fn how(&self, probe: &Path) -> String {
         match self {
             Self::Bare => "nothing confined".to_owned(),
             Self::Namespaces { .. } => format!("unshare {} PROGRAM", NAMESPACES.join(" ")),
             Self::Wrapper { path, options, .. } => {
-                format!("{} {} PROGRAM", path.display(), options.join(" "))
+                let options = shown_to(options, &probe.to_string_lossy()).join(" ");
+                format!("{} {options} PROGRAM", path.display())
             }
             Self::Oci { name, .. } => format!(
                 "{name} run, with the specification of {name} spec and the host's programs bound \
@@ -125,7 +126,8 @@ impl Peer {
                 command.arg(path).args(NAMESPACES).arg(probe);
             }
             Self::Wrapper { path, options, .. } => {
-                command.arg(path).args(*options).arg(probe);
+                let options = shown_to(options, &probe.to_string_lossy());
+                command.arg(path).args(options).arg(probe);
             }
             Self::Oci { path, .. } => {
                 let bundle = bundle(path, probe)?;
@@ -158,6 +160,19 @@ fn pass_on(command: &mut Command, name: &str) {
     if let Some(value) = env_vars::read(name) {
         command.env(name, value);
     }
+}
+
+/// The options, with the probe bound where one of them covers the folder that it lies in.
+fn shown_to(options: &[&str], probe: &str) -> Vec<String> {
+    let mut given: Vec<String> = options.iter().map(|word| (*word).to_owned()).collect();
+    let covers =
+        |pair: &[&str]| matches!(pair, ["--tmpfs", folder] if Path::new(probe).starts_with(folder));
+    if options.windows(2).any(covers) {
+        // Before the `--` that ends them.
+        let end = given.len().saturating_sub(1);
+        given.splice(end..end, ["--ro-bind", probe, probe].map(str::to_owned));
+    }
+    given
 }
 
 fn output(mut command: Command) -> Result<Vec<u8>, Failure> {
@@ -223,6 +238,15 @@ fn adapt(config: &mut Value, probe: &Path) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_probe_that_an_option_covers_is_bound() {
+        let options = ["--tmpfs", "/tmp", "--"];
+        let words = |probe| shown_to(&options, probe).join(" ");
+        assert_eq!(words("/usr/bin/p"), "--tmpfs /tmp --");
+        assert_eq!(words("/tmpx/p"), "--tmpfs /tmp --");
+        assert_eq!(words("/tmp/p"), "--tmpfs /tmp --ro-bind /tmp/p /tmp/p --");
+    }
 
     #[test]
     fn a_specification_is_left_as_it_is_but_for_the_program() {

@@ -11,19 +11,22 @@ use super::super::table::{Align, Table, one_line};
 use super::super::terminal::{Color, Terminal};
 use super::super::when::show_unix_ms;
 use super::super::{Context, outcome};
+use super::{DoctorArgs, is_enough};
 use crate::pb;
 use crate::pb::SelfTestState as State;
 
+/// Name under which the sandbox of the judge is tested; no policy can have it.
+const JUDGE: &str = "(judge)";
+/// Wrong rows that are shown of one plan; `--json` has all of them.
+const WRONG_SHOWN_MAX: usize = 20;
+
 /// Asks for the outcome, shows it, and gives the exit code.
-pub(super) async fn self_test(
-    context: &Context,
-    policies: &[String],
-    fresh: bool,
-) -> Result<u8, Failure> {
+pub(super) async fn self_test(context: &Context, args: &DoctorArgs) -> Result<u8, Failure> {
+    let (policies, fresh) = (&args.policy, args.fresh);
     let reply = with_daemon(context, async |client| {
         let ask = |fresh| pb::SelfTestRequest {
             fresh,
-            policies: policies.to_vec(),
+            policies: policies.clone(),
         };
         let reply = client.self_test(ask(fresh)).await?;
         let untested = |test: &pb::PolicySelfTest| test.state() == State::NotTested;
@@ -42,7 +45,13 @@ pub(super) async fn self_test(
     } else {
         show(&context.terminal, &reply, holds)?;
     }
-    Ok(if holds { 0 } else { NEGATIVE })
+    // Told in any case.
+    let enough = is_enough(context, args.require, &reply.mode);
+    Ok(exit_code(holds, enough))
+}
+
+fn exit_code(holds: bool, enough: bool) -> u8 {
+    if holds && enough { 0 } else { NEGATIVE }
 }
 
 /// Whether some policy was shown to hold and none not to.
@@ -97,6 +106,9 @@ fn show_plan(
     names: &[&str],
     test: &pb::PolicySelfTest,
 ) -> Result<(), Failure> {
+    if names.contains(&JUDGE) {
+        terminal.line(&format!("{JUDGE}: the sandbox of test code"))?;
+    }
     let names = names.join(", ");
     match test.state() {
         State::NotEnforceable => {
@@ -120,22 +132,62 @@ fn show_plan(
         return terminal.line(&terminal.paint(Color::Red, &trouble));
     }
     terminal.data(class_table(&test.rows).render(terminal.width).as_bytes())?;
-    for row in test.rows.iter().filter(|row| row.right == Some(false)) {
+    for line in wrong_lines(terminal, &test.rows)
+        .iter()
+        .chain(&not_asked_lines(&test.rows))
+    {
+        terminal.line(line)?;
+    }
+    Ok(())
+}
+
+/// The rows that are wrong, with what is lost.
+fn wrong_lines(terminal: &Terminal, rows: &[pb::SelfTestRow]) -> Vec<String> {
+    let wrong: Vec<_> = rows.iter().filter(|row| row.right == Some(false)).collect();
+    let mut lines = Vec::new();
+    for row in wrong.iter().take(WRONG_SHOWN_MAX) {
         let name = terminal.paint(Color::Red, &format!("WRONG {}", row.name));
-        terminal.line(&format!(
+        lines.push(format!(
             "{name} ({}): found {}, expected {}",
             row.class,
             one_line(&row.found),
             one_line(&row.expected)
-        ))?;
-        let proves = match row.proves.join(", ") {
+        ));
+        let holders = match row.proves.join(", ") {
             none if none.is_empty() => String::new(),
-            steps => format!("; it shows that these hold: {steps}"),
+            steps => format!("; what was to hold it: {steps}"),
         };
-        terminal.line(&format!("  it tried: {}{proves}", one_line(&row.what)))?;
-        terminal.line(&format!("  if it works, {}", lost(&row.class)))?;
+        lines.push(format!("  it tried: {}{holders}", one_line(&row.what)));
+        lines.push(format!("  if it works, {}", lost(&row.class)));
     }
-    Ok(())
+    match wrong.len().saturating_sub(WRONG_SHOWN_MAX) {
+        0 => {}
+        more => lines.push(format!("and {more} more; `--json` has all")),
+    }
+    lines
+}
+
+/// How many rows were not asked, and why; the most frequent reason first.
+fn not_asked_lines(rows: &[pb::SelfTestRow]) -> Vec<String> {
+    let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
+    for row in rows.iter().filter(|row| row.right.is_none()) {
+        let reason = row.expected.trim_start_matches("not asked: ");
+        *reasons.entry(one_line(reason)).or_default() += 1;
+    }
+    let count: usize = reasons.values().sum();
+    if count == 0 {
+        return Vec::new();
+    }
+    let mut reasons: Vec<_> = reasons.into_iter().collect();
+    reasons.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let rows = if count == 1 { "row was" } else { "rows were" };
+    std::iter::once(format!("{count} {rows} not asked:"))
+        .chain(
+            reasons
+                .iter()
+                .map(|(reason, count)| format!("  {count}: {reason}")),
+        )
+        .collect()
 }
 
 /// What a class of attempts would come to.

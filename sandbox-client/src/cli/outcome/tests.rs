@@ -148,6 +148,28 @@ fn refusals_are_told_with_their_fix_and_no_escape_sequence() {
 }
 
 #[test]
+fn a_refusal_that_nothing_lifts_is_told_as_such() {
+    let told = |fix: &str| {
+        denial_sentence(&pb::Denial {
+            layer: pb::DenialLayer::Seccomp.into(),
+            act: "bpf".into(),
+            count: 1,
+            fix: Some(fix.into()),
+            ..pb::Denial::default()
+        })
+    };
+    assert_eq!(
+        told("none: no policy allows this"),
+        "refused: bpf, by seccomp; no policy allows this"
+    );
+    assert_eq!(
+        told("none: use TCP or UDP"),
+        "refused: bpf, by seccomp; no policy allows this: use TCP or UDP"
+    );
+    assert_eq!(told(""), "refused: bpf, by seccomp");
+}
+
+#[test]
 fn labels() {
     let mut result = result(ended(pb::EndingKind::WallTimeUp));
     assert_eq!(label(&result), "wall_time_up");

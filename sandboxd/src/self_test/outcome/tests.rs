@@ -49,6 +49,17 @@ fn trouble_names_row_found_and_expected() {
     }
     assert_eq!(outcome(vec![judged("a", Some(true))]).trouble(), "");
     assert!(outcome(vec![]).trouble().contains("no row"));
+    let cut_short = |key: &str| Outcome {
+        key: key.to_owned(),
+        fault: "it is not there".to_owned(),
+        ..outcome(vec![])
+    };
+    assert_eq!(
+        cut_short("k").trouble(),
+        "the probe could not be run to its end: it is not there"
+    );
+    // What was never begun did not end early.
+    assert_eq!(cut_short("").trouble(), "it is not there");
 }
 
 #[test]
