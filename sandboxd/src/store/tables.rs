@@ -68,8 +68,14 @@ fn database<E: Into<redb::Error>>(doing: &'static str) -> impl FnOnce(E) -> Stor
     }
 }
 
+/// Memory that the store keeps of its file, in bytes. Results are written once and seldom read.
+const CACHE_BYTES_MAX: usize = 16 << 20;
+
 fn create(path: &Path) -> Result<Database, StoreError> {
-    Database::create(path).map_err(|source| StoreError::Open {
+    // The library's own default is a gibibyte, which the daemon would grow to with its results.
+    let mut builder = Database::builder();
+    builder.set_cache_size(CACHE_BYTES_MAX);
+    builder.create(path).map_err(|source| StoreError::Open {
         path: path.to_owned(),
         source: Box::new(source.into()),
     })
