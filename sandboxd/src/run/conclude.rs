@@ -8,7 +8,7 @@ use confine::seccomp::explain_nr;
 use confine::wire::{DeniedCall, DiskUse, KernelCounters, Stalls};
 use policies::{DenyAction, EffectiveLimits};
 use verdict::ending::{
-    Counters, DiskAtEnd, KernelEvidence, KillCause, Limits, ProgramEnd, decide_ending,
+    Counters, DiskAtEnd, KernelEvidence, KillCause, Limits, ProgramEnd, SandboxFault, decide_ending,
 };
 use verdict::{
     ControlLayer, ControlStatus, Denial, DenialLayer, Ending, ManifestRow, Pressure,
@@ -93,8 +93,24 @@ fn evidence_of(
             pids_limit_hits: counters.map_or(0, |counters| counters.pids_limit_hits),
         },
         disk: facts.disk.and_then(disk_at_end),
-        fault: facts.fault.clone(),
+        fault: facts
+            .fault
+            .clone()
+            .or_else(|| killed_before_exec(facts, usage)),
     }
+}
+
+/// What was to become the program was killed before it was: by the host, unless we or the memory
+/// limit of the sandbox did it. Nothing of the program or the judge ran that could have.
+fn killed_before_exec(facts: &Facts, usage: &Usage) -> Option<SandboxFault> {
+    let Some(ProgramEnd::Signalled { signal, .. }) = facts.program else {
+        return None;
+    };
+    let by_us = !facts.kills.is_empty() || usage.oom_kills > 0;
+    (facts.spawned_at.is_none() && !by_us).then(|| SandboxFault {
+        step: "spawn".to_owned(),
+        reason: format!("signal {signal} ended its process before the program was executed"),
+    })
 }
 
 /// How often the sandbox's own memory limit was hit. Some kernels (seen: 6.18, v1 groups) no

@@ -117,6 +117,38 @@ fn dropped_bytes_of_both_streams_are_in_the_ending() {
 }
 
 #[test]
+fn what_is_killed_before_it_is_executed_is_no_ending_of_the_program() {
+    let killed = || ProgramEnd::Signalled {
+        signal: 9,
+        core_dumped: false,
+    };
+    let mut early = ran(KernelCounters::default(), killed());
+    early.facts.spawned_at = None;
+    let ending = concluded(&early, DenyAction::Errno).ending;
+    assert!(
+        matches!(&ending, Ending::SandboxFailed { step, .. } if step == "spawn"),
+        "{ending:?}"
+    );
+    // The sandbox's own memory limit is the request's affair, however early it strikes.
+    let counters = KernelCounters {
+        oom_kills: 1,
+        memory_peak_bytes: MINIMUMS.memory_bytes_max,
+        ..KernelCounters::default()
+    };
+    let mut small = ran(counters, killed());
+    small.facts.spawned_at = None;
+    let ending = concluded(&small, DenyAction::Errno).ending;
+    assert!(matches!(ending, Ending::MemoryUp { .. }), "{ending:?}");
+    // Once it ran, a signal is what ended it.
+    let late = ran(KernelCounters::default(), killed());
+    let ending = concluded(&late, DenyAction::Errno).ending;
+    assert!(
+        matches!(ending, Ending::Signalled { signal: 9, .. }),
+        "{ending:?}"
+    );
+}
+
+#[test]
 fn an_unwatched_cpu_time_is_degraded_in_the_manifest() {
     let ran = ran(KernelCounters::default(), ProgramEnd::Exited { code: 0 });
     let manifest = concluded(&ran, DenyAction::Errno).manifest;
