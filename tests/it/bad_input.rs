@@ -232,12 +232,12 @@ const REFUSED: &[(&[&str], i32, &[&str])] = &[
     (
         &["--policy", "shell", "--time", "99h"],
         125,
-        &["wall_ms_max", "356400000", "240000"],
+        &["--time", "wall_ms_max", "5940 min", "4 min"],
     ),
     (
         &["--policy", "shell", "--memory", "1T"],
         125,
-        &["memory_bytes_max", "1099511627776"],
+        &["--memory", "memory_bytes_max", "1024 GiB", "2 GiB"],
     ),
     (
         &["--policy", "shell", "--pids", "0"],
