@@ -114,7 +114,7 @@ fn a_neighbours_start_takes_no_evidence_away() {
     assert!(matches!(ending, Ending::MemoryUp { .. }), "{ending:?}");
 }
 
-/// An ordinary user with the five programs; `None`, told and counted, where that gives no namespaces.
+/// An ordinary user with the six programs; `None`, told and counted, where that gives no namespaces.
 fn as_user(test: &str, nobody: Nobody) -> Option<impl Fn(&str) -> Spoken> {
     let id = nobody.id();
     if !skips::is_root(test) || !skips::has_file(test, "/usr/bin/python3") {

@@ -41,7 +41,7 @@ pub(crate) fn has_file(test: &str, file: &str) -> bool {
     there
 }
 
-/// The folder with the five programs, which `./x test` names.
+/// The folder with the six programs, which `./x test` names.
 pub(crate) fn bin_dir() -> PathBuf {
     if let Some(folder) = std::env::var_os("ROLLCAGE_BIN_DIR") {
         return PathBuf::from(folder);

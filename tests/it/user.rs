@@ -25,7 +25,7 @@ const PROGRAMS: [&str; 5] = [
 /// How long the processes of a user may take to be gone.
 const GONE_MAX: Duration = Duration::from_secs(10);
 
-/// A home with the five programs in it: where they were built may be closed to others.
+/// A home with the six programs in it: where they were built may be closed to others.
 pub(crate) struct User {
     pub(crate) id: u32,
     home: tempfile::TempDir,

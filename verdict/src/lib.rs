@@ -8,6 +8,7 @@ pub mod ending;
 pub mod grade;
 pub mod manifest;
 pub mod plan;
+pub mod static_check;
 pub mod untrusted;
 pub mod usage;
 pub mod verdict;
@@ -19,6 +20,7 @@ pub use ending::{Ending, KernelEvidence, decide_ending};
 pub use grade::{ENDED_BY_GRADER, Ended, Output, grade_exit_code, grade_stdout, judge_asserts};
 pub use manifest::{ControlLayer, ControlStatus, ManifestRow};
 pub use plan::{CachePlan, HarnessCache, JudgePlan, plan_asserts, plan_cache};
+pub use static_check::StaticCheck;
 pub use untrusted::Untrusted;
 pub use usage::{Pressure, PressureSource, Usage};
 pub use verdict::{

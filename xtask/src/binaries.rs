@@ -1,6 +1,6 @@
-//! The five programs of a release, built and laid side by side: they find one another by the folder
-//! they lie in. `sandbox-init` and `sandbox-probe` are linked statically: the one wakes up in a root
-//! without a loader, the other is to need nothing of an image.
+//! The six programs of a release, built and laid side by side: they find one another by the folder
+//! they lie in. `sandbox-init`, `sandbox-probe` and `sandbox-check` are linked statically: the one
+//! wakes up in a root without a loader, the others are to need nothing of an image.
 
 use crate::shell;
 use anyhow::{Context, Result, bail};
@@ -20,7 +20,11 @@ const DYNAMIC: [(&str, &str); 3] = [
 ];
 
 /// Packages of the static programs, and the programs they bring.
-const STATIC: [(&str, &str); 2] = [("confine", "sandbox-init"), ("probe", "sandbox-probe")];
+const STATIC: [(&str, &str); 3] = [
+    ("confine", "sandbox-init"),
+    ("probe", "sandbox-probe"),
+    ("syntax", "sandbox-check"),
+];
 
 /// How a build is optimized.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
