@@ -67,6 +67,8 @@ mod starter;
 #[cfg(test)]
 mod tls;
 #[cfg(test)]
+mod tools;
+#[cfg(test)]
 mod user;
 #[cfg(test)]
 mod wait;

