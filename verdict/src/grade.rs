@@ -17,6 +17,9 @@ pub use asserts::judge_asserts;
 /// Who a cancellation by the grading itself is by: it ends a sandbox that is no longer needed.
 pub const ENDED_BY_GRADER: &str = "grader";
 
+/// The signal that cannot be caught; the same number on every architecture of Linux.
+const SIGKILL: i32 = 9;
+
 /// How one sandbox ended, as far as grading needs it.
 #[derive(Debug, Clone, Copy)]
 pub struct Ended<'a> {
@@ -130,6 +133,27 @@ fn by_host(ending: &Ending) -> Option<Verdict> {
         }
         _ => None,
     }
+}
+
+/// The verdict where the judge was killed before its report was whole, although nothing in its
+/// sandbox and nothing of the solution can have done it: by a signal 9 that is neither ours nor the
+/// kernel's for lack of memory. To be asked only where no process of the solution can send a signal
+/// to the judge's; elsewhere a killed judge is the solution's own loss.
+#[must_use]
+pub fn killed_judge(judge: Ended<'_>, report: &Untrusted<Vec<u8>>, nonce: &str) -> Option<Verdict> {
+    let by_signal = matches!(
+        judge.ending,
+        Ending::Signalled {
+            signal: SIGKILL,
+            sent_by: None,
+            ..
+        }
+    );
+    let killed = by_signal && judge.oom_kills == 0 && report::read(report, nonce).is_err();
+    killed.then(|| {
+        let reason = "the judge was killed from outside its sandbox";
+        Verdict::new(Outcome::InfraError, reason)
+    })
 }
 
 /// An ending in words.

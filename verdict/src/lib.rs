@@ -17,7 +17,9 @@ pub mod verify;
 pub use contention::{Contention, contention, cpu_waited_ms};
 pub use denial::{Denial, DenialLayer};
 pub use ending::{Ending, KernelEvidence, decide_ending};
-pub use grade::{ENDED_BY_GRADER, Ended, Output, grade_exit_code, grade_stdout, judge_asserts};
+pub use grade::{
+    ENDED_BY_GRADER, Ended, Output, grade_exit_code, grade_stdout, judge_asserts, killed_judge,
+};
 pub use manifest::{ControlLayer, ControlStatus, ManifestRow};
 pub use plan::{CachePlan, HarnessCache, JudgePlan, plan_asserts, plan_cache};
 pub use static_check::StaticCheck;

@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::{ENDED_BY_GRADER, Ended, Output, grade_exit_code, grade_stdout, judge_asserts};
+use super::{
+    ENDED_BY_GRADER, Ended, Output, grade_exit_code, grade_stdout, judge_asserts, killed_judge,
+};
 use crate::ending::{Ending, MemorySource};
 use crate::untrusted::Untrusted;
 use crate::verdict::{Outcome, Verdict};
@@ -432,4 +434,36 @@ fn tampering_is_judged_as_asked() {
         (Outcome::Tampered, Some(0.0))
     );
     assert_eq!(verdict.tamper[0].path, "sys.exit");
+}
+
+#[test]
+fn only_a_kill_that_nothing_inside_explains_is_the_hosts_fault() {
+    let signal = |signal, sent_by: Option<&str>| Ending::Signalled {
+        signal,
+        core_dumped: false,
+        sent_by: sent_by.map(str::to_owned),
+    };
+    let whole = json!({
+        "version": 1, "nonce": NONCE, "load": null, "tests": [], "changed": [],
+        "gone": null, "verifier_error": null, "complete": true,
+    });
+    let (whole, none) = (whole.to_string() + "\n", String::new());
+    let rows = [
+        (signal(9, None), 0, &none, true),
+        (signal(9, None), 0, &whole, false),
+        (signal(9, None), 1, &none, false),
+        (signal(9, Some("grader")), 0, &none, false),
+        (signal(11, None), 0, &none, false),
+        (exited(1), 0, &none, false),
+    ];
+    for (ending, oom_kills, report, killed) in rows {
+        let judge = Ended {
+            ending: &ending,
+            oom_kills,
+        };
+        let report = Untrusted::new(report.clone().into_bytes());
+        let verdict = killed_judge(judge, &report, NONCE);
+        assert_eq!(verdict.is_some(), killed, "{ending:?} {oom_kills}");
+        assert!(verdict.is_none_or(|it| it.reward().is_none()));
+    }
 }
