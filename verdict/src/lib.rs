@@ -3,12 +3,14 @@
 
 pub mod contention;
 pub mod denial;
+pub mod diagnostics;
 pub mod digest;
 pub mod ending;
 pub mod grade;
 pub mod manifest;
 pub mod plan;
 pub mod static_check;
+pub mod reading;
 pub mod untrusted;
 pub mod usage;
 pub mod verdict;
