@@ -52,6 +52,9 @@ const STOP_MAX: Duration = Duration::from_secs(10);
 /// Who asks for the runs of a self-test, and their tenant: a name that no configuration can give.
 pub const SELF_TEST_PRINCIPAL: &str = "daemon/self-test";
 
+/// The built-in policy that test code of a compiled language is built and runs under.
+pub const BUILDER_POLICY: &str = "build";
+
 /// Under what the judge of test code runs: a sandbox like any other, with limits of its own.
 #[derive(Debug, Clone)]
 pub struct JudgeSandbox {
@@ -72,6 +75,8 @@ pub struct EngineParts {
     pub admission: AdmissionLimits,
     /// Where test code runs.
     pub judge: JudgeSandbox,
+    /// Where test code of a compiled language is built and runs.
+    pub builder: JudgeSandbox,
     /// Whether images whose content can change under the same name (`host`) may be used.
     pub unpinned_images: bool,
 }
@@ -82,6 +87,7 @@ struct Inner {
     audit: Arc<dyn AuditSink>,
     admission: Admission,
     judge: JudgeSandbox,
+    builder: JudgeSandbox,
     unpinned_images: bool,
     /// Why it takes no runs but those of a self-test.
     unproven: OnceLock<String>,
@@ -146,6 +152,7 @@ impl Engine {
             audit: parts.audit,
             admission: Admission::new(parts.admission),
             judge: parts.judge,
+            builder: parts.builder,
             unpinned_images: parts.unpinned_images,
             unproven: OnceLock::new(),
             known_wrong: RwLock::default(),

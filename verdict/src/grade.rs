@@ -2,6 +2,7 @@
 //! The order of blame is the same for every kind: the host first, then limits, then the tests.
 
 mod asserts;
+mod build;
 mod compare;
 mod report;
 #[cfg(test)]
@@ -13,6 +14,7 @@ use crate::verdict::{Outcome, TestResult, TestStatus, Verdict};
 use crate::verify::{ExitCodeSpec, StdoutSpec};
 
 pub use asserts::judge_asserts;
+pub use build::{BuildEvidence, judge_build};
 
 /// Who a cancellation by the grading itself is by: it ends a sandbox that is no longer needed.
 pub const ENDED_BY_GRADER: &str = "grader";

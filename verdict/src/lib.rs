@@ -9,8 +9,8 @@ pub mod ending;
 pub mod grade;
 pub mod manifest;
 pub mod plan;
-pub mod static_check;
 pub mod reading;
+pub mod static_check;
 pub mod untrusted;
 pub mod usage;
 pub mod verdict;
@@ -20,10 +20,12 @@ pub use contention::{Contention, contention, cpu_waited_ms};
 pub use denial::{Denial, DenialLayer};
 pub use ending::{Ending, KernelEvidence, decide_ending};
 pub use grade::{
-    ENDED_BY_GRADER, Ended, Output, grade_exit_code, grade_stdout, judge_asserts, killed_judge,
+    BuildEvidence, ENDED_BY_GRADER, Ended, Output, grade_exit_code, grade_stdout, judge_asserts,
+    judge_build, killed_judge,
 };
 pub use manifest::{ControlLayer, ControlStatus, ManifestRow};
-pub use plan::{CachePlan, HarnessCache, JudgePlan, plan_asserts, plan_cache};
+pub use plan::build::{BUILD_WALL_MS_MIN, Build, Builder};
+pub use plan::{CachePlan, HarnessCache, JudgePlan, is_built, plan_asserts, plan_cache};
 pub use static_check::StaticCheck;
 pub use untrusted::Untrusted;
 pub use usage::{Pressure, PressureSource, Usage};

@@ -2,13 +2,17 @@
 //! Pure: it makes bytes and command lines; starting them, and joining the two by a socket, is the
 //! caller's work.
 
+pub mod build;
 #[cfg(test)]
 mod tests;
 
 use std::collections::BTreeMap;
 
+use self::build::Build;
+
 use crate::untrusted::Untrusted;
-use crate::verify::AssertsSpec;
+use crate::verdict::Verdict;
+use crate::verify::{AssertsSpec, Language};
 
 /// Folder of our own programs below `/workspace`. Files of a request there are replaced.
 pub const HARNESS_FOLDER: &str = ".rollcage";
@@ -62,15 +66,30 @@ pub struct JudgePlan {
     pub judge_files: BTreeMap<String, Vec<u8>>,
     /// Command line in the judge's sandbox.
     pub judge_argv: Vec<String>,
+    /// What makes the solution's program first, in a sandbox of the solution's kind.
+    pub solution_build: Option<Build>,
+    /// What makes the judge's program first, in a sandbox of the judge's kind.
+    pub judge_build: Option<Build>,
+    /// Whether the judge's program was made against functions as the solution declares them.
+    pub declared_by_solution: bool,
 }
 
 /// Plans the judging of `files` by `spec`. The nonce must be fresh for this run.
-#[must_use]
+///
+/// # Errors
+/// The verdict, where there is nothing to run: the functions of a compiled language cannot be read,
+/// or take what cannot cross.
 pub fn plan_asserts(
     spec: &AssertsSpec,
     files: &BTreeMap<String, Vec<u8>>,
     nonce: &str,
-) -> JudgePlan {
+) -> Result<JudgePlan, Box<Verdict>> {
+    match spec.language {
+        Language::Python => Ok(plan_python(spec, files, nonce)),
+    }
+}
+
+fn plan_python(spec: &AssertsSpec, files: &BTreeMap<String, Vec<u8>>, nonce: &str) -> JudgePlan {
     let below = format!("{HARNESS_FOLDER}/");
     let mut solution_files: BTreeMap<String, Vec<u8>> = (files.iter())
         .filter(|(path, _)| path.as_str() != HARNESS_FOLDER && !path.starts_with(&below))
@@ -86,6 +105,18 @@ pub fn plan_asserts(
         solution_argv,
         judge_files,
         judge_argv: argv("judge"),
+        solution_build: None,
+        judge_build: None,
+        declared_by_solution: false,
+    }
+}
+
+/// Whether programs have to be built before `spec` can be judged: then they run where what lies in
+/// `/workspace` may be executed.
+#[must_use]
+pub fn is_built(spec: &AssertsSpec) -> bool {
+    match spec.language {
+        Language::Python => false,
     }
 }
 

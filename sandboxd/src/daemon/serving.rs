@@ -31,7 +31,7 @@ use crate::metrics::Metrics;
 use crate::policy_set::{PolicySet, PolicySetError, Ready};
 use crate::run::admission::AdmissionLimits;
 use crate::run::launcher_link::{LauncherLink, LinkError};
-use crate::run::{Engine, EngineParts, JudgeSandbox};
+use crate::run::{BUILDER_POLICY, Engine, EngineParts, JudgeSandbox};
 use crate::self_test::ProveError;
 use crate::store::{Retention, Store, StoreError, unix_ms};
 use crate::telemetry::chain;
@@ -59,7 +59,7 @@ pub enum ServeError {
     #[error("the policies")]
     Policies(#[source] PolicySetError),
     /// The judge has no policy.
-    #[error("the built-in policy {JUDGE_POLICY} cannot be used for the judge: {reason}")]
+    #[error("a built-in policy cannot be used for the judge: {reason}")]
     Judge {
         /// Why.
         reason: String,
@@ -161,7 +161,7 @@ pub(super) async fn serve(prepared: Prepared) -> Result<(), ServeError> {
     let link = LauncherLink::connect(launcher_link)
         .await
         .map_err(ServeError::Launcher)?;
-    let judge = judge_policy()?;
+    let judge = judge_policy(JUDGE_POLICY)?;
     let parts = (link.clone(), audit.clone(), &judge);
     let engine = engine(&config, parts)?;
     let metrics = Arc::new(Metrics::new());
@@ -234,11 +234,13 @@ fn desk(
 }
 
 /// The built-in policy, also where the site has another of that name: the judge is ours.
-fn judge_policy() -> Result<Ready, ServeError> {
-    let unusable = |reason: String| ServeError::Judge { reason };
+fn judge_policy(name: &str) -> Result<Ready, ServeError> {
+    let unusable = |reason: String| ServeError::Judge {
+        reason: format!("{name}: {reason}"),
+    };
     let catalog = Catalog::builtin().map_err(|error| unusable(error.to_string()))?;
     let entry = catalog
-        .get(JUDGE_POLICY)
+        .get(name)
         .ok_or_else(|| unusable("it is missing".to_owned()))?;
     Ok(Ready::new(entry.policy.clone()))
 }
@@ -252,22 +254,27 @@ fn engine(
         admission.live_max = u32::from(config.runs.sandboxes_max);
     }
     admission.queued_max = usize::try_from(config.runs.queue_len_max).unwrap_or(usize::MAX);
-    let limits = judge
+    Ok(Engine::new(EngineParts {
+        link,
+        audit: Arc::new(audit),
+        admission,
+        judge: judge_sandbox(judge)?,
+        builder: judge_sandbox(&judge_policy(BUILDER_POLICY)?)?,
+        unpinned_images: config.host_image.accept_unpinned,
+    }))
+}
+
+fn judge_sandbox(of: &Ready) -> Result<JudgeSandbox, ServeError> {
+    let limits = of
         .policy
         .effective_limits(&RequestedLimits::default())
         .map_err(|error| ServeError::Judge {
             reason: error.to_string(),
         })?;
-    Ok(Engine::new(EngineParts {
-        link,
-        audit: Arc::new(audit),
-        admission,
-        judge: JudgeSandbox {
-            policy: Arc::clone(&judge.policy),
-            limits,
-        },
-        unpinned_images: config.host_image.accept_unpinned,
-    }))
+    Ok(JudgeSandbox {
+        policy: Arc::clone(&of.policy),
+        limits,
+    })
 }
 
 fn started(house: &House) -> Draft {

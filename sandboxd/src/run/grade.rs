@@ -2,23 +2,27 @@
 //!
 //! What counts as a pass is decided by crate `verdict` alone; here its questions are carried out.
 
+pub(super) mod build;
+
 use std::collections::BTreeMap;
 
 use confine::plan::Plan;
 use verdict::digest::{inputs_sha256, tests_sha256, verifier_sha256};
-use verdict::ending::SandboxFault;
+use verdict::ending::{Kill, KillCause, SandboxFault};
 use verdict::{
-    AssertsSpec, Ended, Ending, Evidence, JudgePlan, Outcome, Output, Untrusted, Verdict,
-    VerifySpec, contention, grade_exit_code, grade_stdout, judge_asserts, plan_asserts,
+    AssertsSpec, ENDED_BY_GRADER, Ended, Ending, Evidence, JudgePlan, Language, Outcome, Output,
+    Untrusted, Verdict, VerifySpec, contention, grade_exit_code, grade_stdout, is_built,
+    judge_asserts, plan_asserts,
 };
 
-use super::Inner;
 use super::conclude::{Concluded, conclude};
 use super::harness_cache;
 use super::pair::{Pair, run_pair};
 use super::plan::{CWD_DEFAULT, plan_for, spawn_spec};
 use super::program::{Outside, Program, Ran};
+use super::record;
 use super::request::{InputFile, Request};
+use super::{Inner, JudgeSandbox};
 
 /// What the judge may take longer than the solution, so that a solution that hangs ends by its
 /// own limit, in milliseconds.
@@ -37,6 +41,11 @@ pub(super) struct Judged {
 /// Whether the verification needs a solution's and a judge's sandbox.
 pub(super) fn needs_pair(request: &Request) -> bool {
     matches!(request.verify, Some(VerifySpec::Asserts(_)))
+}
+
+/// Whether programs are built before, where what lies in `/workspace` may be executed.
+pub(super) fn needs_build(request: &Request) -> bool {
+    matches!(&request.verify, Some(VerifySpec::Asserts(spec)) if is_built(spec))
 }
 
 /// Digests of everything that a verdict on `request` depends on.
@@ -108,15 +117,13 @@ pub(super) async fn by_asserts(
     outside: &Outside,
 ) -> Judged {
     let prepared = Prepared::new(inner, request, spec).await;
-    let prepared = match prepared {
+    let mut prepared = match prepared {
         Ok(prepared) => prepared,
-        Err(fault) => {
-            let mut solution = Ran::never();
-            let verdict = Verdict::new(Outcome::InfraError, fault.reason.clone());
-            solution.facts.fault = Some(fault);
-            return Judged { solution, verdict };
-        }
+        Err(judged) => return *judged,
     };
+    if let Err(judged) = prepared.build(inner, (request, plan), ids, outside).await {
+        return *judged;
+    }
     let solution = Program {
         sandbox_id: ids.0.clone(),
         plan,
@@ -154,9 +161,30 @@ pub(super) async fn by_asserts(
         outside.quiet(),
     );
     let pair = run_pair(&inner.link, solution, judge, outsides).await;
-    let verdict = prepared.judge(inner, request, spec, &pair);
+    let verdict = prepared.judge(request, spec, &pair);
     let solution = pair.solution;
     Judged { solution, verdict }
+}
+
+impl Judged {
+    /// Nothing could be started, by our fault or the host's.
+    fn fault(fault: SandboxFault) -> Self {
+        let verdict = Verdict::new(Outcome::InfraError, fault.reason.clone());
+        let mut solution = Ran::never();
+        solution.facts.fault = Some(fault);
+        Self { solution, verdict }
+    }
+
+    /// There was nothing to start.
+    fn without_run(verdict: Verdict) -> Self {
+        let mut solution = Ran::never();
+        let by = ENDED_BY_GRADER.to_owned();
+        solution.facts.kills.push(Kill {
+            cause: KillCause::Cancel { by },
+            at_ms: 0,
+        });
+        Self { solution, verdict }
+    }
 }
 
 fn bytes(argv: &[String]) -> Vec<Vec<u8>> {
@@ -167,6 +195,7 @@ fn bytes(argv: &[String]) -> Vec<Vec<u8>> {
 struct Prepared {
     nonce: String,
     plan: JudgePlan,
+    judge: JudgeSandbox,
     judge_plan: Plan,
     judge_limits: policies::EffectiveLimits,
     solution_files: Vec<InputFile>,
@@ -178,16 +207,20 @@ impl Prepared {
         inner: &Inner,
         request: &Request,
         spec: &AssertsSpec,
-    ) -> Result<Self, SandboxFault> {
-        let fault = |reason| SandboxFault {
-            step: "judge".to_owned(),
-            reason,
+    ) -> Result<Self, Box<Judged>> {
+        let fault = |reason| {
+            Box::new(Judged::fault(SandboxFault {
+                step: "judge".to_owned(),
+                reason,
+            }))
         };
-        let mut random = [0; 16];
-        getrandom::fill(&mut random)
-            .map_err(|error| fault(format!("no random bytes for a nonce: {error}")))?;
-        let nonce = hex::encode(random);
-        let judge = &inner.judge;
+        let nonce =
+            nonce().map_err(|error| fault(format!("no random bytes for a nonce: {error}")))?;
+        let judge = if is_built(spec) {
+            inner.builder.clone()
+        } else {
+            inner.judge.clone()
+        };
         let mut judge_limits = judge.limits;
         let wall_ms = request
             .limits
@@ -196,8 +229,11 @@ impl Prepared {
         judge_limits.wall_ms_max = judge_limits.wall_ms_max.max(wall_ms);
         let judge_plan = plan_for(&judge.policy, &judge_limits, "", inner.link.host())
             .map_err(|error| fault(format!("the judge's sandbox cannot be had: {error}")))?;
-        let mut plan = plan_asserts(spec, &contents(&request.files), &nonce);
-        if let Some(cache) = harness_cache::compiled(inner, &judge_plan).await {
+        let mut plan = plan_asserts(spec, &contents(&request.files), &nonce)
+            .map_err(|verdict| Box::new(Judged::without_run(*verdict)))?;
+        if spec.language == Language::Python
+            && let Some(cache) = harness_cache::compiled(inner, &judge_plan).await
+        {
             plan = plan.with_cache(&cache);
         }
         let modes: BTreeMap<&str, u32> = request
@@ -214,6 +250,7 @@ impl Prepared {
         };
         Ok(Self {
             nonce,
+            judge,
             judge_plan,
             judge_limits,
             solution_files: solution_files.map(file).collect(),
@@ -222,10 +259,50 @@ impl Prepared {
         })
     }
 
-    fn judge(&self, inner: &Inner, request: &Request, spec: &AssertsSpec, pair: &Pair) -> Verdict {
+    /// Builds what has to be built, and puts it beside the other files. The sandboxes of the run
+    /// are recorded as asked for only once it is clear that they will be.
+    async fn build(
+        &mut self,
+        inner: &Inner,
+        (request, plan): (&Request, &Plan),
+        ids: &(String, String),
+        outside: &Outside,
+    ) -> Result<(), Box<Judged>> {
+        if self.plan.solution_build.is_none() && self.plan.judge_build.is_none() {
+            return Ok(());
+        }
+        let build_ids = (format!("{}-compile", ids.0), format!("{}-compile", ids.1));
+        let solution = build::Place {
+            id: &build_ids.0,
+            plan,
+            policy: &request.policy,
+            limits: &request.limits,
+        };
+        let judge = build::Place {
+            id: &build_ids.1,
+            plan: &self.judge_plan,
+            policy: &self.judge.policy,
+            limits: &self.judge_limits,
+        };
+        let places = (solution, judge);
+        let built = build::carry_out(inner, request, &self.plan, places, outside).await?;
+        put(&mut self.solution_files, built.solution);
+        put(&mut self.judge_files, built.judge);
+        for (id, role) in [(&ids.0, "solution"), (&ids.1, "judge")] {
+            let asked = record::sandbox_requested(request, id, role);
+            if let Err(failed) = inner.audit.append(asked).await {
+                let reason = failed.to_string();
+                let step = "judge".to_owned();
+                return Err(Box::new(Judged::fault(SandboxFault { step, reason })));
+            }
+        }
+        Ok(())
+    }
+
+    fn judge(&self, request: &Request, spec: &AssertsSpec, pair: &Pair) -> Verdict {
         let deny = request.policy.syscalls.deny_action;
         let solution = conclude(&pair.solution, &request.limits, deny, 0);
-        let deny = inner.judge.policy.syscalls.deny_action;
+        let deny = self.judge.policy.syscalls.deny_action;
         let judge = conclude(&pair.judge, &self.judge_limits, deny, 0);
         // A report beyond its bound counts as none.
         let report = if pair.report.too_long {
@@ -243,6 +320,20 @@ impl Prepared {
             of(&solution, &request.limits).or_else(|| of(&judge, &self.judge_limits));
         verdict
     }
+}
+
+/// What nobody but this run's judge knows.
+fn nonce() -> Result<String, String> {
+    let mut random = [0; 16];
+    getrandom::fill(&mut random)
+        .map_err(|error| format!("no random bytes for a nonce: {error}"))?;
+    Ok(hex::encode(random))
+}
+
+/// Adds `more`, which win over files of the same name.
+fn put(files: &mut Vec<InputFile>, more: Vec<InputFile>) {
+    files.retain(|file| more.iter().all(|one| one.path != file.path));
+    files.extend(more);
 }
 
 /// The verdict with its evidence; a kernel kill for lack of memory in the program's own run

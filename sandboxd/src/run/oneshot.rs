@@ -78,6 +78,7 @@ async fn serve(
     received: Instant,
 ) -> Result<RunResult, RunError> {
     check(inner, request)?;
+    check_build(request)?;
     let mut plan = plan_for(
         &request.policy,
         &request.limits,
@@ -128,6 +129,22 @@ async fn serve(
         return Err(launcher_refused(&outcomes.ran));
     }
     record_end(inner, request, outcomes, unrecorded).await
+}
+
+/// Whether what has to be built for the verification could run under the policy.
+fn check_build(request: &Request) -> Result<(), RunError> {
+    if !grade::needs_build(request) || grade::build::may_execute_workspace(&request.policy) {
+        return Ok(());
+    }
+    Err(RunError::Refused {
+        reason: "POLICY_FORBIDS_BUILD",
+        field: Some("policy".to_owned()),
+        message: format!(
+            "policy {} lets nothing in /workspace be executed, and verify.language needs the \
+             solution built there; name a policy that does, for example build",
+            request.policy.name
+        ),
+    })
 }
 
 /// What no policy has to say about a request, but its own consistency.
@@ -253,7 +270,9 @@ async fn record_admitted(
     let mut drafts = vec![record::admitted(request, &inputs_sha256, queue_ms)];
     let requested = |id: &String, role| record::sandbox_requested(request, id, role);
     drafts.extend(ids.program.iter().map(|id| requested(id, "program")));
-    if let Some((solution, judge)) = &ids.pair {
+    // Where something is built first it is not known yet whether these will be asked for.
+    let pair = ids.pair.as_ref().filter(|_| !grade::needs_build(request));
+    if let Some((solution, judge)) = pair {
         drafts.extend([requested(solution, "solution"), requested(judge, "judge")]);
     }
     append_all(inner, request, drafts)

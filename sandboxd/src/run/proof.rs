@@ -8,7 +8,7 @@ use confine::host::HostFacts;
 use verdict::{ControlStatus, ManifestRow};
 
 use super::request::{Request, RunError};
-use super::{Inner, grade};
+use super::{BUILDER_POLICY, Inner, grade};
 use crate::self_test::{JUDGE, Proof, plan_sha256};
 
 /// What self-tests have found wrong, whatever policies are in force: looked at again when a run's
@@ -42,7 +42,8 @@ impl KnownWrong {
             None => policy.parent(),
         };
         let judge = grade::needs_pair(request).then_some(JUDGE);
-        let mut names = name.into_iter().chain(judge);
+        let builder = grade::needs_build(request).then_some(BUILDER_POLICY);
+        let mut names = name.into_iter().chain(judge).chain(builder);
         if let Some(trouble) = names.find_map(|name| self.policies.get(name)) {
             return Some(trouble.clone());
         }

@@ -103,6 +103,14 @@ fn request(argv: &[&str]) -> Request {
     }
 }
 
+fn judge_sandbox(name: &str) -> JudgeSandbox {
+    let policy = Arc::new(policy(name));
+    let limits = policy
+        .effective_limits(&RequestedLimits::default())
+        .unwrap();
+    JudgeSandbox { policy, limits }
+}
+
 struct House {
     engine: Engine,
     log: Arc<MemoryLog>,
@@ -111,10 +119,6 @@ struct House {
 async fn house_with(script: fake::Script, log: MemoryLog, live_max: u32) -> House {
     let link = LauncherLink::connect(fake::launcher(script)).await.unwrap();
     let log = Arc::new(log);
-    let policy = Arc::new(policy("python"));
-    let limits = policy
-        .effective_limits(&RequestedLimits::default())
-        .unwrap();
     let engine = Engine::new(EngineParts {
         link,
         audit: log.clone(),
@@ -122,7 +126,8 @@ async fn house_with(script: fake::Script, log: MemoryLog, live_max: u32) -> Hous
             live_max,
             queued_max: 2,
         },
-        judge: JudgeSandbox { policy, limits },
+        judge: judge_sandbox("python"),
+        builder: judge_sandbox("build"),
         unpinned_images: true,
     });
     House { engine, log }

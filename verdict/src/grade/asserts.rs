@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::report::{self, Load, Report, ReportError};
 use super::{ENDED_BY_GRADER, Ended, by_ending, by_host, describe};
 use crate::ending::Ending;
+use crate::plan::is_built;
 use crate::untrusted::Untrusted;
 use crate::verdict::{Diagnostic, Outcome, Severity, TamperNote, TestResult, TestStatus, Verdict};
 use crate::verify::{AssertsSpec, OnTamper};
@@ -24,9 +25,11 @@ pub fn judge_asserts(
     if let Some(verdict) = by_host(judge.ending).or_else(|| by_host(solution.ending)) {
         return verdict;
     }
-    if let Some(verdict) = not_started("the judge", judge.ending)
-        .or_else(|| not_started("the solution's interpreter", solution.ending))
-    {
+    // A program that was built from the solution is the solution's own, and so is that it does not
+    // start; an interpreter is the image's.
+    let interpreter = (!is_built(spec)).then_some(("the solution's interpreter", solution.ending));
+    let mut needed = [("the judge", judge.ending)].into_iter().chain(interpreter);
+    if let Some(verdict) = needed.find_map(|(who, ending)| not_started(who, ending)) {
         return verdict;
     }
     let report = report::read(report, nonce);

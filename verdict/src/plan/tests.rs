@@ -17,7 +17,7 @@ fn spec() -> AssertsSpec {
 #[test]
 fn expected_values_and_nonce_never_reach_the_solution() {
     let files = BTreeMap::from([("solution.py".to_owned(), b"def f(x): return x".to_vec())]);
-    let plan = plan_asserts(&spec(), &files, "the-nonce");
+    let plan = plan_asserts(&spec(), &files, "the-nonce").expect("is planned");
     let holds = |files: &BTreeMap<String, Vec<u8>>, needle: &[u8]| {
         files
             .values()
@@ -56,7 +56,7 @@ fn files_in_the_place_of_our_programs_are_replaced() {
         (".rollcage".to_owned(), b"evil".to_vec()),
         (".rollcagex".to_owned(), b"fine".to_vec()),
     ]);
-    let plan = plan_asserts(&spec(), &files, "n");
+    let plan = plan_asserts(&spec(), &files, "n").expect("is planned");
     assert!(plan.solution_files.values().all(|bytes| bytes != b"evil"));
     assert!(plan.solution_files.contains_key(".rollcagex"));
     assert!(touches_harness(".rollcage/codec.py") && !touches_harness(".rollcagex"));
@@ -65,7 +65,8 @@ fn files_in_the_place_of_our_programs_are_replaced() {
 #[test]
 fn compiled_programs_are_taken_only_if_they_begin_as_ours() {
     let cache = HarnessCache::from_output(&Untrusted::new(b"rollcage-cache-1\nxyz".to_vec()));
-    let plan = plan_asserts(&spec(), &BTreeMap::new(), "n").with_cache(&cache.expect("is one"));
+    let plan = plan_asserts(&spec(), &BTreeMap::new(), "n").expect("is planned");
+    let plan = plan.with_cache(&cache.expect("is one"));
     assert!(plan.judge_files.contains_key(".rollcage/cache.bin"));
     assert!(plan.solution_files.contains_key(".rollcage/cache.bin"));
     for output in [b"".to_vec(), b"Traceback".to_vec(), vec![b'r'; 5 << 20]] {

@@ -40,7 +40,7 @@ pub(crate) fn judge(
     spec: &AssertsSpec,
     files: &BTreeMap<String, Vec<u8>>,
 ) -> Verdict {
-    let mut plan = plan_asserts(spec, files, NONCE);
+    let mut plan = plan_asserts(spec, files, NONCE).expect("is planned");
     if let Some(cache) = cache(python) {
         plan = plan.with_cache(cache);
     }
