@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use sha2::{Digest, Sha256};
 
 use crate::plan::HARNESS_FILES;
-use crate::verify::VerifySpec;
+use crate::verify::{Language, VerifySpec};
 
 /// Digest of the solution's files: path -> bytes.
 #[must_use]
@@ -50,7 +50,16 @@ pub fn tests_sha256(spec: &VerifySpec) -> String {
             );
             let names = spec.entry_points.iter();
             parts.extend(names.map(|name| (&b"entry point"[..], name.as_str().into())));
+            if spec.language != Language::Python {
+                parts.push((b"language", spec.language.name().into()));
+                parts.push((b"declaration", spec.declaration.as_str().into()));
+            }
         }
+        VerifySpec::Answer(_)
+        | VerifySpec::Cases(_)
+        | VerifySpec::Harness(_)
+        | VerifySpec::Measure(_)
+        | VerifySpec::Combined(_) => parts.push((b"spec", whole(spec))),
     }
     of_parts(
         b"rollcage tests 1",
@@ -58,14 +67,20 @@ pub fn tests_sha256(spec: &VerifySpec) -> String {
     )
 }
 
-/// Digest of the judge's programs. For `exit_code` and `stdout` the judge is this crate itself,
+/// All of a specification: its fields stand in a fixed order, its maps are sorted. One that
+/// cannot be written would be a bug; its digest is then that of nothing, equal to no other's.
+fn whole(spec: &VerifySpec) -> Vec<u8> {
+    serde_json::to_vec(spec).unwrap_or_default()
+}
+
+/// Digest of the judge's programs. Where there are none the judge is this crate itself,
 /// named by its version.
 #[must_use]
 pub fn verifier_sha256(spec: &VerifySpec) -> String {
     let version = [("version", env!("CARGO_PKG_VERSION"))];
     let harness: &[(&str, &str)] = match spec {
         VerifySpec::Asserts(_) => &HARNESS_FILES,
-        VerifySpec::ExitCode(_) | VerifySpec::Stdout(_) => &[],
+        _ => &[],
     };
     let parts = version.iter().chain(harness);
     of_parts(

@@ -102,7 +102,7 @@ fn of_one_test(id: &str, message: String) -> Verdict {
 }
 
 /// The verdict that an ending alone decides: host evidence, limits, memory.
-fn by_ending(ended: Ended<'_>) -> Option<Verdict> {
+pub(crate) fn by_ending(ended: Ended<'_>) -> Option<Verdict> {
     if let Some(verdict) = by_host(ended.ending) {
         return Some(verdict);
     }
@@ -127,7 +127,7 @@ fn by_ending(ended: Ended<'_>) -> Option<Verdict> {
 }
 
 /// The verdict of an ending that says nothing about the solution.
-fn by_host(ending: &Ending) -> Option<Verdict> {
+pub(crate) fn by_host(ending: &Ending) -> Option<Verdict> {
     match ending {
         Ending::SandboxFailed { .. } => Some(Verdict::new(Outcome::InfraError, describe(ending))),
         Ending::Cancelled { by } if by != ENDED_BY_GRADER => {
@@ -159,7 +159,7 @@ pub fn killed_judge(judge: Ended<'_>, report: &Untrusted<Vec<u8>>, nonce: &str) 
 }
 
 /// An ending in words.
-fn describe(ending: &Ending) -> String {
+pub(crate) fn describe(ending: &Ending) -> String {
     match ending {
         Ending::Exited { code } => format!("exited with code {code}"),
         Ending::Signalled { signal, .. } => format!("ended by signal {signal}"),

@@ -6,7 +6,9 @@ pub mod denial;
 pub mod diagnostics;
 pub mod digest;
 pub mod ending;
+pub mod formats;
 pub mod grade;
+pub mod harness;
 pub mod manifest;
 pub mod plan;
 pub mod reading;
@@ -19,10 +21,12 @@ pub mod verify;
 pub use contention::{Contention, contention, cpu_waited_ms};
 pub use denial::{Denial, DenialLayer};
 pub use ending::{Ending, KernelEvidence, decide_ending};
+pub use formats::ReportFormat;
 pub use grade::{
     BuildEvidence, ENDED_BY_GRADER, Ended, Output, grade_exit_code, grade_stdout, judge_asserts,
     judge_build, killed_judge,
 };
+pub use harness::{HarnessEvidence, HarnessPlan, Observed};
 pub use manifest::{ControlLayer, ControlStatus, ManifestRow};
 pub use plan::build::{BUILD_WALL_MS_MIN, Build, Builder};
 pub use plan::{CachePlan, HarnessCache, JudgePlan, is_built, plan_asserts, plan_cache};
@@ -30,8 +34,11 @@ pub use static_check::StaticCheck;
 pub use untrusted::Untrusted;
 pub use usage::{Pressure, PressureSource, Usage};
 pub use verdict::{
-    Diagnostic, Evidence, Isolation, Outcome, Severity, TamperNote, TestResult, TestStatus, Verdict,
+    Diagnostic, Evidence, Flake, Isolation, Outcome, Severity, TamperNote, TestResult, TestStatus,
+    Verdict,
 };
 pub use verify::{
-    AssertsSpec, ExitCodeSpec, Language, OnTamper, StdoutSpec, TestCode, VerifyError, VerifySpec,
+    AnswerSpec, AssertsSpec, Case, CasesSpec, Combine, CombinedSpec, ExitCodeSpec, Framework,
+    GitScrub, HarnessSpec, Language, Measure, MeasureSpec, OnTamper, Part, Phase, ReportFrom,
+    Required, StdoutSpec, TestCode, TestFile, VerifyError, VerifySpec,
 };

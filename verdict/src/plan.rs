@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use self::build::Build;
 
 use crate::untrusted::Untrusted;
-use crate::verdict::Verdict;
+use crate::verdict::{Outcome, Verdict};
 use crate::verify::{AssertsSpec, Language};
 
 /// Folder of our own programs below `/workspace`. Files of a request there are replaced.
@@ -86,6 +86,11 @@ pub fn plan_asserts(
 ) -> Result<JudgePlan, Box<Verdict>> {
     match spec.language {
         Language::Python => Ok(plan_python(spec, files, nonce)),
+        // Refused when the request is read.
+        other => {
+            let reason = format!("asserts does not support {}", other.name());
+            Err(Box::new(Verdict::new(Outcome::VerifierError, reason)))
+        }
     }
 }
 
@@ -115,9 +120,10 @@ fn plan_python(spec: &AssertsSpec, files: &BTreeMap<String, Vec<u8>>, nonce: &st
 /// `/workspace` may be executed.
 #[must_use]
 pub fn is_built(spec: &AssertsSpec) -> bool {
-    match spec.language {
-        Language::Python => false,
-    }
+    matches!(
+        spec.language,
+        Language::Go | Language::Java | Language::C | Language::Cpp | Language::Rust
+    )
 }
 
 impl JudgePlan {

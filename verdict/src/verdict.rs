@@ -1,6 +1,6 @@
 //! How a task was judged: outcome, reward and the evidence for both.
 //! An absent reward has no way to become a number: reward and outcome are private and only
-//! [`Verdict::new`] and [`Verdict::passed_share`] set them, together.
+//! the constructors of [`Verdict`] and [`Verdict::withheld`] set them, together.
 
 #[cfg(test)]
 mod tests;
@@ -89,6 +89,14 @@ pub enum TestStatus {
     Error,
     /// It did not run.
     Skipped,
+    /// It ran and failed, as its author expects.
+    Xfail,
+    /// It ran and passed although its author expects a failure.
+    Xpass,
+    /// Its own time was up.
+    Timeout,
+    /// It is required, and nothing was reported of it.
+    Missing,
 }
 
 /// One test.
@@ -167,6 +175,18 @@ pub enum Isolation {
     Shared,
 }
 
+/// What repetitions of one verification came to.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Flake {
+    /// How often it was done.
+    pub runs: u32,
+    /// How often it passed.
+    pub passed: u32,
+    /// Tests that did not always end alike.
+    pub test_ids: Vec<String>,
+}
+
 /// What the verdict depends on: digests in lower-case hexadecimal, and the host's part in a timeout.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -188,6 +208,9 @@ pub struct Evidence {
     /// The host's part in a timeout; only where a time limit ended the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub contention: Option<Contention>,
+    /// What repetitions came to; only where more than one was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flake: Option<Flake>,
 }
 
 /// How the task was judged.
@@ -239,6 +262,32 @@ impl Verdict {
         Ok(verdict)
     }
 
+    /// A failure that counts for a share (0 or more, below 1): partial credit.
+    ///
+    /// # Errors
+    /// [`InvalidVerdict::Share`] if `share` is no such number.
+    pub fn failed_share(share: f64, reason: impl Into<String>) -> Result<Self, InvalidVerdict> {
+        if !(0.0..1.0).contains(&share) {
+            return Err(InvalidVerdict::Share { share });
+        }
+        let mut verdict = Self::new(Outcome::Failed, reason);
+        verdict.reward = Some(share);
+        Ok(verdict)
+    }
+
+    /// The same outcome without a reward: solution and tests shared a process, and the policy
+    /// lets no such verdict earn one. What has no reward anyway stays as it is.
+    #[must_use]
+    pub fn withheld(mut self, why: &str) -> Self {
+        if self.reward.take().is_some() {
+            let reason = std::mem::take(&mut self.reason);
+            let between = if reason.is_empty() { "" } else { "; " };
+            self.reason = format!("{reason}{between}{why}");
+        }
+        self.evidence.isolation = Isolation::Shared;
+        self
+    }
+
     /// No verification was asked.
     #[must_use]
     pub fn unjudged() -> Self {
@@ -267,8 +316,8 @@ impl Verdict {
 /// A written verdict that contradicts itself.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum InvalidVerdict {
-    /// The share of a pass is not from 0 to 1.
-    #[error("share {share} is not a number from 0 to 1")]
+    /// The share is not from 0 to 1.
+    #[error("share {share} is not a number from 0 to 1, below 1 for a failure")]
     Share {
         /// The value.
         share: f64,
@@ -338,6 +387,11 @@ impl TryFrom<WrittenVerdict> for Verdict {
         } = written;
         let follows = match (outcome, reward) {
             (Outcome::Passed, Some(share)) => (0.0..=1.0).contains(&share),
+            (Outcome::Failed, Some(share)) => (0.0..1.0).contains(&share),
+            // Withheld.
+            (outcome, None) if outcome.scorable() => {
+                written.evidence.isolation == Isolation::Shared
+            }
             _ => reward == outcome.reward(),
         };
         if !follows {

@@ -232,29 +232,31 @@ fn words(bytes: &[u8]) -> Vec<Vec<u8>> {
 }
 
 pub(super) fn verify_seeds() -> Vec<Vec<u8>> {
-    let blocks = [
-        json!({"kind": "exit_code", "exit_code": 3}),
-        json!({"kind": "stdout", "stdout": "1\n", "ignore_trailing_space": true, "float_tolerance": 0.001}),
-        json!({"kind": "asserts", "file": "s.py", "code": "assert f() == 1", "language": "python"}),
-        json!({"kind": "asserts", "file": "s.py", "tests": [{"id": "a", "code": "x"}], "test_ids": ["a"], "on_tamper": "zero", "entry_points": ["sum"]}),
-        json!({"kind": "pytest"}),
-        json!({"kind": null}),
+    let specs = [
+        json!({"exit_code": {"exit_code": 3}}),
+        json!({"stdout": {"stdout": [49, 10], "ignore_trailing_space": true, "float_tolerance": 0.001}}),
+        json!({"asserts": {"file": "s.py", "code": "assert f() == 1", "language": "python"}}),
+        json!({"asserts": {"file": "s.py", "tests": [{"id": "a", "code": "x"}], "test_ids": ["a"], "on_tamper": "zero", "entry_points": ["sum"]}}),
+        json!({"harness": {"framework": "command", "argv": ["sh", "t.sh"], "format": "tap", "report": {"file": "r.tap"},
+            "phase": {"test_files": {"t.sh": {"content": "00ff", "mode": 493}}, "protected": ["*.toml"]},
+            "required": {"fail_to_pass": ["a"], "partial_credit": true}, "repeat": 2}}),
+        json!({"measure": {"measure": "coverage", "argv": ["x"], "min_coverage_pct": 80.5}}),
+        json!({"combined": {"combine": "weighted", "parts": [{"name": "a", "weight": 0.5, "verify": {"exit_code": {}}}]}}),
     ];
-    blocks.map(|block| block.to_string().into_bytes()).to_vec()
+    specs.map(|spec| spec.to_string().into_bytes()).to_vec()
 }
 
 pub(super) fn verify_block(data: &[u8]) {
-    let Ok(value) = serde_json::from_slice::<Value>(data) else {
+    let Ok(spec) = serde_json::from_slice::<VerifySpec>(data) else {
         return;
     };
-    match VerifySpec::from_json(&value) {
-        Ok(spec) => {
-            spec.validate().expect("what is read is valid");
-            assert_eq!(Some(spec.kind()), value["kind"].as_str());
+    match spec.validate() {
+        Ok(()) => {
             let printed = serde_json::to_string(&spec).expect("a spec can be printed");
             let read: VerifySpec = serde_json::from_str(&printed).expect("and read");
             assert_eq!(read, spec);
+            assert_eq!(verdict::digest::tests_sha256(&read).len(), 64);
         }
-        Err(error) => assert!(!error.to_string().is_empty()),
+        Err(error) => assert!(!error.to_string().is_empty() && !error.field().is_empty()),
     }
 }

@@ -77,11 +77,14 @@ pub fn run_request(
         let problem = format!("{stdin_bytes} bytes; at most {FILES_BYTES_MAX}");
         return Err(ApiError::invalid("STDIN_TOO_LARGE", "stdin", problem));
     }
-    let files = files::checked(message.files, &limits)?;
+    let files = files::checked("files", message.files, &limits)?;
     let collect = files::patterns(&message.collect)?;
-    let verify = message.verify.map(verify::spec).transpose()?;
+    let verify = message
+        .verify
+        .map(|verify| verify::spec(verify, &limits))
+        .transpose()?;
     verify::check_against(verify.as_ref(), &argv, &files)?;
-    if matches!(verify, Some(VerifySpec::Asserts(_))) && proof.trouble().is_none() {
+    if verify.as_ref().is_some_and(VerifySpec::needs_sandboxes) && proof.trouble().is_none() {
         // Test code runs in a sandbox of the daemon's own, which has to hold as well.
         let judge = offer.policies.proof(JUDGE);
         if judge.trouble().is_some() {

@@ -105,7 +105,10 @@ impl Node for NodeService {
             mode_reason: host.mode_reason.clone(),
             kernel: host.kernel_release.clone(),
             features: features.collect(),
-            verify_kinds: verdict::verify::SUPPORTED_KINDS.map(str::to_owned).to_vec(),
+            verify_kinds: verdict::verify::supported_kinds()
+                .into_iter()
+                .map(str::to_owned)
+                .collect(),
             images: IMAGES.map(str::to_owned).to_vec(),
             host_image_sha256: self.facts.image_sha256.clone(),
             self_test: Some(self_test::summary(&set, &names)),

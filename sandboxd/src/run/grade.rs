@@ -85,8 +85,8 @@ pub(super) fn by_run(request: &Request, ran: &Ran, concluded: &Concluded) -> Ver
             };
             grade_stdout(spec, run, output)
         }
-        // Test code was not run, because the run before it was no run.
-        Some(VerifySpec::Asserts(_)) => unscored(&concluded.ending),
+        // What judges by itself was not started, because the run before it was no run.
+        Some(_) => unscored(&concluded.ending),
     }
 }
 

@@ -16,8 +16,9 @@ const COMPONENT_BYTES_MAX: usize = 255;
 /// Permission bits of a file that names none.
 const MODE_DEFAULT: u32 = 0o644;
 
-/// All files of a request, with paths relative to `/workspace`.
+/// All files of a request's `name`, with paths relative to `/workspace`.
 pub(super) fn checked(
+    name: &str,
     files: BTreeMap<String, v1::File>,
     limits: &EffectiveLimits,
 ) -> Result<Vec<InputFile>, ApiError> {
@@ -27,7 +28,7 @@ pub(super) fn checked(
             files.len(),
             limits.files_max
         );
-        return Err(ApiError::invalid("FILES_TOO_MANY", "files", problem));
+        return Err(ApiError::invalid("FILES_TOO_MANY", name, problem));
     }
     let total: u64 = files.values().map(|file| size(file.content.len())).sum();
     if total > FILES_BYTES_MAX || total > limits.disk_bytes_max {
@@ -35,12 +36,12 @@ pub(super) fn checked(
             "{total} bytes in all; at most {} (the smaller of {FILES_BYTES_MAX} and limits.disk_bytes_max)",
             FILES_BYTES_MAX.min(limits.disk_bytes_max),
         );
-        return Err(ApiError::invalid("FILES_TOO_LARGE", "files", problem));
+        return Err(ApiError::invalid("FILES_TOO_LARGE", name, problem));
     }
     let mut paths = BTreeSet::new();
     let mut inputs = Vec::with_capacity(files.len());
     for (written, file) in files {
-        let field = format!("files[{:?}]", shorten(&written));
+        let field = format!("{name}[{:?}]", shorten(&written));
         let path = relative_path(&field, &written)?;
         let mode = file.mode.unwrap_or(MODE_DEFAULT);
         if mode > 0o777 {
@@ -64,12 +65,12 @@ pub(super) fn checked(
             mode,
         });
     }
-    check_no_file_is_a_folder(&paths)?;
+    check_no_file_is_a_folder(name, &paths)?;
     Ok(inputs)
 }
 
 /// With `a` a file there can be no `a/b`.
-fn check_no_file_is_a_folder(paths: &BTreeSet<String>) -> Result<(), ApiError> {
+fn check_no_file_is_a_folder(name: &str, paths: &BTreeSet<String>) -> Result<(), ApiError> {
     for path in paths {
         let folders = path.match_indices('/').map(|(end, _)| &path[..end]);
         if let Some(folder) = folders.into_iter().find(|folder| paths.contains(*folder)) {
@@ -77,7 +78,7 @@ fn check_no_file_is_a_folder(paths: &BTreeSet<String>) -> Result<(), ApiError> {
                 "{:?} is a file of this request and cannot be a folder",
                 shorten(folder)
             );
-            let field = format!("files[{:?}]", shorten(path));
+            let field = format!("{name}[{:?}]", shorten(path));
             return Err(ApiError::invalid("FILE_IS_FOLDER", field, problem));
         }
     }

@@ -265,6 +265,10 @@ fn test(test: TestResult) -> v1::TestResult {
         TestStatus::Failed => v1::TestStatus::Failed,
         TestStatus::Error => v1::TestStatus::Error,
         TestStatus::Skipped => v1::TestStatus::Skipped,
+        TestStatus::Xfail => v1::TestStatus::Xfail,
+        TestStatus::Xpass => v1::TestStatus::Xpass,
+        TestStatus::Timeout => v1::TestStatus::Timeout,
+        TestStatus::Missing => v1::TestStatus::Missing,
     };
     v1::TestResult {
         id: test.id,
@@ -314,6 +318,11 @@ fn evidence(evidence: Evidence) -> v1::Evidence {
             source: contention
                 .source
                 .map(|source| pressure_source(source).into()),
+        }),
+        flake: evidence.flake.map(|flake| v1::Flake {
+            runs: flake.runs,
+            passed: flake.passed,
+            test_ids: flake.test_ids,
         }),
     }
 }

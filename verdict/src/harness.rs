@@ -1,0 +1,164 @@
+//! Verifications that are one command in a fresh sandbox: what to put there and what to start,
+//! and the verdict on what came of it. Pure; each kind has a module that plans and reads, the
+//! decision is the same for all. It does not know how a sandbox is had, nor whose files are in it
+//! (see [`crate::protect`]).
+
+mod decide;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+use crate::grade::{Ended, Output};
+use crate::untrusted::Untrusted;
+use crate::verdict::{Diagnostic, Isolation, Outcome, TamperNote, TestResult, Verdict};
+use crate::verify::{Framework, HarnessSpec, Measure, MeasureSpec, VerifySpec};
+
+/// Name of the variable with the number of the report's descriptor.
+pub const REPORT_FD_ENV: &str = "ROLLCAGE_REPORT_FD";
+
+/// What to put into the sandbox of a verification beside the files under test, and what to start.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct HarnessPlan {
+    /// The command.
+    pub argv: Vec<String>,
+    /// Its environment, over the fixed defaults.
+    pub env: BTreeMap<String, String>,
+    /// Its working folder, relative to `/workspace`; empty = that.
+    pub cwd: String,
+    /// Our own files, by path below [`crate::plan::HARNESS_FOLDER`]: bytes and permission bits.
+    pub files: BTreeMap<String, (Vec<u8>, u32)>,
+    /// Patterns of files that are read when every process is gone.
+    pub collect: Vec<String>,
+    /// Whether descriptor 4 is a private pipe for a report; [`REPORT_FD_ENV`] then names it.
+    pub report: bool,
+}
+
+/// What the command left behind.
+#[derive(Debug, Clone, Copy)]
+pub struct HarnessEvidence<'a> {
+    /// How its sandbox ended.
+    pub ended: Ended<'a>,
+    /// What it wrote to standard output.
+    pub stdout: Output<'a>,
+    /// What it wrote to standard error.
+    pub stderr: Output<'a>,
+    /// What came through the private pipe, at most [`crate::plan::REPORT_BYTES_MAX`] bytes.
+    pub report: &'a Untrusted<Vec<u8>>,
+    /// Whether more came, so that it counts for nothing.
+    pub report_too_long: bool,
+    /// Files that were asked for, by path relative to `/workspace`.
+    pub files: &'a BTreeMap<String, Untrusted<Vec<u8>>>,
+}
+
+/// What a kind's own module makes of the evidence.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Observed {
+    /// The tests, as reported.
+    pub tests: Vec<TestResult>,
+    /// Messages of compilers and checkers.
+    pub diagnostics: Vec<Diagnostic>,
+    /// Measures.
+    pub metrics: BTreeMap<String, f64>,
+    /// What of the framework was touched from within: such a report is no pass.
+    pub tamper: Vec<TamperNote>,
+    /// What decides before the tests do, with its reason: for example a compile error, no tests
+    /// and why, or a framework that this image does not have. It must not be made of anything
+    /// that the solution could have said where it is `verifier_error`.
+    pub trouble: Option<(Outcome, String)>,
+}
+
+/// The two functions of a framework's module.
+struct Kind {
+    plan: fn(&HarnessSpec, &str) -> HarnessPlan,
+    read: fn(&HarnessSpec, &str, &HarnessEvidence<'_>) -> Observed,
+}
+
+/// The module of a framework; `None` while there is none.
+fn framework(framework: Framework) -> Option<Kind> {
+    match framework {
+        Framework::Pytest
+        | Framework::Unittest
+        | Framework::CargoTest
+        | Framework::GoTest
+        | Framework::NodeTest
+        | Framework::Jest
+        | Framework::JunitXml
+        | Framework::Tap
+        | Framework::Ctrf
+        | Framework::Command => None,
+    }
+}
+
+/// The functions of a measure's module. `judge` decides by itself, once the host and the limits
+/// have been looked at; `None` while there is none.
+struct MeasureKind {
+    plan: fn(&MeasureSpec, &str) -> HarnessPlan,
+    judge: fn(&MeasureSpec, &str, &HarnessEvidence<'_>) -> Verdict,
+}
+
+fn measure(measure: Measure) -> Option<MeasureKind> {
+    match measure {
+        Measure::Compile | Measure::Coverage | Measure::Leaks | Measure::Lint => None,
+    }
+}
+
+/// Plans the command of `spec`; `None` for a kind that is not one command. The nonce must be
+/// fresh for this run.
+#[must_use]
+pub fn plan(spec: &VerifySpec, nonce: &str) -> Option<HarnessPlan> {
+    match spec {
+        VerifySpec::Harness(spec) => framework(spec.framework).map(|kind| (kind.plan)(spec, nonce)),
+        VerifySpec::Measure(spec) => measure(spec.measure).map(|kind| (kind.plan)(spec, nonce)),
+        _ => None,
+    }
+}
+
+/// Whether solution and tests share a process in a verification of this kind.
+#[must_use]
+pub fn isolation(spec: &VerifySpec) -> Isolation {
+    match spec {
+        VerifySpec::Harness(_) => Isolation::Shared,
+        VerifySpec::Measure(spec) => match spec.measure {
+            // The solution is read, not run.
+            Measure::Compile | Measure::Lint => Isolation::Separate,
+            Measure::Coverage | Measure::Leaks => Isolation::Shared,
+        },
+        VerifySpec::Combined(spec) => {
+            let shared = |part: &crate::verify::Part| isolation(&part.verify) == Isolation::Shared;
+            if spec.parts.iter().any(shared) {
+                Isolation::Shared
+            } else {
+                Isolation::Separate
+            }
+        }
+        _ => Isolation::Separate,
+    }
+}
+
+/// The verdict on what the command of [`plan`] left behind.
+#[must_use]
+pub fn judge(spec: &VerifySpec, nonce: &str, evidence: &HarnessEvidence<'_>) -> Verdict {
+    let mut verdict = match spec {
+        VerifySpec::Harness(harness) => match framework(harness.framework) {
+            Some(kind) => {
+                let observed = (kind.read)(harness, nonce, evidence);
+                decide::by_tests(harness, observed, evidence.ended)
+            }
+            None => not_a_command(spec),
+        },
+        VerifySpec::Measure(measured) => match measure(measured.measure) {
+            Some(kind) => decide::by_host_or_start(&measured.argv, evidence.ended)
+                .unwrap_or_else(|| (kind.judge)(measured, nonce, evidence)),
+            None => not_a_command(spec),
+        },
+        _ => not_a_command(spec),
+    };
+    verdict.evidence.isolation = isolation(spec);
+    verdict
+}
+
+fn not_a_command(spec: &VerifySpec) -> Verdict {
+    let reason = format!("{} cannot be judged by a command", spec.kind());
+    Verdict::new(Outcome::VerifierError, reason)
+}
