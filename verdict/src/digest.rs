@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use sha2::{Digest, Sha256};
 
-use crate::plan::HARNESS_FILES;
+use crate::plan::harness_files;
 use crate::verify::{Language, VerifySpec};
 
 /// Digest of the solution's files: path -> bytes.
@@ -79,7 +79,7 @@ fn whole(spec: &VerifySpec) -> Vec<u8> {
 pub fn verifier_sha256(spec: &VerifySpec) -> String {
     let version = [("version", env!("CARGO_PKG_VERSION"))];
     let harness: &[(&str, &str)] = match spec {
-        VerifySpec::Asserts(_) => &HARNESS_FILES,
+        VerifySpec::Asserts(spec) => harness_files(spec.language),
         _ => &[],
     };
     let parts = version.iter().chain(harness);

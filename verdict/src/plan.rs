@@ -3,6 +3,7 @@
 //! caller's work.
 
 pub mod build;
+pub(crate) mod javascript;
 #[cfg(test)]
 mod tests;
 
@@ -39,7 +40,7 @@ const SOLUTION_HOST: &str = include_str!("../harness/solution_host.py");
 const JUDGE: &str = include_str!("../harness/judge.py");
 
 /// Our programs: name and text.
-pub(crate) const HARNESS_FILES: [(&str, &str); 6] = [
+const HARNESS_FILES: [(&str, &str); 6] = [
     WIRE[0],
     WIRE[1],
     WIRE[2],
@@ -47,6 +48,15 @@ pub(crate) const HARNESS_FILES: [(&str, &str); 6] = [
     ("solution_host.py", SOLUTION_HOST),
     ("start.py", START),
 ];
+
+/// Our programs that judge a language: name and text.
+pub(crate) fn harness_files(language: Language) -> &'static [(&'static str, &'static str)] {
+    match language {
+        Language::Python => &HARNESS_FILES,
+        Language::JavaScript => &javascript::HARNESS_FILES,
+        _ => &[],
+    }
+}
 
 /// Files and command lines of both sandboxes.
 ///
@@ -86,6 +96,7 @@ pub fn plan_asserts(
 ) -> Result<JudgePlan, Box<Verdict>> {
     match spec.language {
         Language::Python => Ok(plan_python(spec, files, nonce)),
+        Language::JavaScript => Ok(javascript::plan(spec, files, nonce)),
         // Refused when the request is read.
         other => {
             let reason = format!("asserts does not support {}", other.name());
@@ -94,12 +105,16 @@ pub fn plan_asserts(
     }
 }
 
-fn plan_python(spec: &AssertsSpec, files: &BTreeMap<String, Vec<u8>>, nonce: &str) -> JudgePlan {
-    let below = format!("{HARNESS_FOLDER}/");
-    let mut solution_files: BTreeMap<String, Vec<u8>> = (files.iter())
-        .filter(|(path, _)| path.as_str() != HARNESS_FOLDER && !path.starts_with(&below))
+/// The request's files but those that lie where our own programs go.
+fn without_harness(files: &BTreeMap<String, Vec<u8>>) -> BTreeMap<String, Vec<u8>> {
+    (files.iter())
+        .filter(|(path, _)| !touches_harness(path))
         .map(|(path, bytes)| (path.clone(), bytes.clone()))
-        .collect();
+        .collect()
+}
+
+fn plan_python(spec: &AssertsSpec, files: &BTreeMap<String, Vec<u8>>, nonce: &str) -> JudgePlan {
+    let mut solution_files = without_harness(files);
     solution_files.extend(harness(&["start.py", "solution_host.py"]));
     let mut judge_files = harness(&["start.py", "judge.py"]);
     judge_files.insert(ours("task.bin"), task_bytes(spec, nonce));

@@ -8,7 +8,7 @@ use crate::ending::Ending;
 use crate::plan::is_built;
 use crate::untrusted::Untrusted;
 use crate::verdict::{Diagnostic, Outcome, Severity, TamperNote, TestResult, TestStatus, Verdict};
-use crate::verify::{AssertsSpec, OnTamper};
+use crate::verify::{AssertsSpec, Language, OnTamper};
 
 /// Judges by the report of our judge and by how both sandboxes ended.
 ///
@@ -88,7 +88,7 @@ fn by_report(
     }
     match &report.load {
         Some(load) if load.state == "ok" => {}
-        load => return by_load(load.as_ref(), solution.ending),
+        load => return by_load(spec.language, load.as_ref(), solution.ending),
     }
     if let Some(test) = &report.gone {
         let how = describe(solution.ending);
@@ -114,7 +114,7 @@ fn without_report(error: &ReportError, judge: &Ending) -> Verdict {
     }
 }
 
-fn by_load(load: Option<&Load>, solution: &Ending) -> Verdict {
+fn by_load(language: Language, load: Option<&Load>, solution: &Ending) -> Verdict {
     let Some(load) = load else {
         return Verdict::new(Outcome::NoTests, "the solution was never loaded");
     };
@@ -122,7 +122,7 @@ fn by_load(load: Option<&Load>, solution: &Ending) -> Verdict {
         "syntax_error" => {
             let reason = format!("{}: {}", load.kind, load.message);
             let mut verdict = Verdict::new(Outcome::CompileError, reason);
-            verdict.diagnostics.push(diagnostic(load));
+            verdict.diagnostics.push(diagnostic(language, load));
             verdict
         }
         "exit" => {
@@ -140,7 +140,7 @@ fn by_load(load: Option<&Load>, solution: &Ending) -> Verdict {
                 load.kind, load.message
             );
             let mut verdict = Verdict::new(Outcome::Failed, reason);
-            verdict.diagnostics.push(diagnostic(load));
+            verdict.diagnostics.push(diagnostic(language, load));
             verdict
         }
         _ => match solution {
@@ -219,9 +219,14 @@ fn tamper_note(name: &str) -> TamperNote {
     }
 }
 
-fn diagnostic(load: &Load) -> Diagnostic {
+fn diagnostic(language: Language, load: &Load) -> Diagnostic {
+    let tool = match language {
+        Language::Python => "python3",
+        Language::JavaScript => "node",
+        other => other.name(),
+    };
     Diagnostic {
-        tool: "python3".to_owned(),
+        tool: tool.to_owned(),
         severity: Severity::Error,
         code: load.kind.clone(),
         message: load.message.clone(),

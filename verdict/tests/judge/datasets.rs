@@ -13,14 +13,14 @@ use verdict::{AssertsSpec, Outcome, TestCode};
 use super::{driver, python_or_skip, skip};
 
 /// One program with its tests.
-struct Task {
-    id: String,
-    solution: String,
-    spec: AssertsSpec,
+pub(crate) struct Task {
+    pub(crate) id: String,
+    pub(crate) solution: String,
+    pub(crate) spec: AssertsSpec,
 }
 
 /// The shared data beside the checkout, or the folder that `ROLLCAGE_TEST_DATA` names.
-fn data_folder() -> PathBuf {
+pub(crate) fn data_folder() -> PathBuf {
     std::env::var_os("ROLLCAGE_TEST_DATA").map_or_else(
         || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/data")),
         PathBuf::from,
@@ -42,9 +42,14 @@ fn lines(set: &str, file: &str, cases: usize) -> Option<Vec<Value>> {
 
 /// Ids that pass under plain `python3`, by the table beside the data.
 fn truth(set: &str) -> BTreeMap<String, bool> {
+    truth_in(set, set)
+}
+
+/// The same for a table with a name of its own.
+pub(crate) fn truth_in(set: &str, table: &str) -> BTreeMap<String, bool> {
     let path = data_folder()
         .join(set)
-        .join(format!("GROUND_TRUTH.{set}.tsv"));
+        .join(format!("GROUND_TRUTH.{table}.tsv"));
     let text = fs::read_to_string(path).expect("a table of truth");
     let rows = text
         .lines()
@@ -54,12 +59,12 @@ fn truth(set: &str) -> BTreeMap<String, bool> {
         .collect()
 }
 
-fn text<'a>(value: &'a Value, field: &str) -> &'a str {
+pub(crate) fn text<'a>(value: &'a Value, field: &str) -> &'a str {
     value[field].as_str().expect("a text field")
 }
 
 /// Judges all tasks on as many threads as there are processors.
-fn judge_all(name: &str, python: &str, tasks: &[(Task, bool)]) {
+pub(crate) fn judge_all(name: &str, python: &str, tasks: &[(Task, bool)]) {
     let queue = Mutex::new(tasks.iter());
     let next = || queue.lock().expect("not poisoned").next();
     let wrong = Mutex::new(Vec::new());

@@ -12,8 +12,8 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::sync::OnceLock;
 
 use verdict::{
-    AssertsSpec, Ended, Ending, HarnessCache, Untrusted, Verdict, judge_asserts, plan_asserts,
-    plan_cache,
+    AssertsSpec, Ended, Ending, HarnessCache, Language, Untrusted, Verdict, judge_asserts,
+    plan_asserts, plan_cache,
 };
 
 const NONCE: &str = "nonce-of-the-test";
@@ -34,6 +34,19 @@ pub(crate) fn python() -> Option<String> {
     })
 }
 
+/// The program in place of the first word of a plan's command lines, if it is on this machine.
+pub(crate) fn interpreter(language: Language) -> Option<String> {
+    match language {
+        Language::Python => python(),
+        Language::JavaScript => {
+            let found = Command::new("node").arg("--version").output();
+            let found = found.is_ok_and(|output| output.status.success());
+            found.then(|| "node".to_owned())
+        }
+        _ => None,
+    }
+}
+
 /// Judges `files` by `spec` with the real programs.
 pub(crate) fn judge(
     python: &str,
@@ -41,7 +54,9 @@ pub(crate) fn judge(
     files: &BTreeMap<String, Vec<u8>>,
 ) -> Verdict {
     let mut plan = plan_asserts(spec, files, NONCE).expect("is planned");
-    if let Some(cache) = cache(python) {
+    if spec.language == Language::Python
+        && let Some(cache) = cache(python)
+    {
         plan = plan.with_cache(cache);
     }
     let folder = tempfile::tempdir().expect("a private folder");

@@ -10,6 +10,8 @@ mod datasets;
 mod driver;
 mod frames;
 mod hacks;
+mod javascript;
+mod languages;
 mod reaching;
 mod values;
 
