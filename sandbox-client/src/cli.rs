@@ -10,6 +10,7 @@ mod demo;
 mod doctor;
 mod explain;
 mod failure;
+mod grade;
 mod outcome;
 mod policy;
 mod ps;
@@ -69,6 +70,8 @@ enum Command {
     Run(Box<run::RunArgs>),
     /// Run many programs: a JSON request a line on stdin, a JSON result a line on stdout.
     Batch(batch::BatchArgs),
+    /// Judge a solution of a task, or prove the task itself.
+    Grade(grade::GradeArgs),
     /// Show and check policies.
     #[command(subcommand)]
     Policy(policy::PolicyCommand),
@@ -154,6 +157,7 @@ async fn dispatch(context: &Context, command: Command) -> Result<u8, Failure> {
     match command {
         Command::Run(args) => run::run(context, &args).await,
         Command::Batch(args) => batch::batch(context, &args).await,
+        Command::Grade(args) => grade::grade(context, &args).await,
         Command::Policy(command) => policy::policy(context, command).await,
         Command::Audit(command) => audit::audit(context, command).await,
         Command::Doctor(args) => doctor::doctor(context, &args).await,

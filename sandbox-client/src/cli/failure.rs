@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
+use super::grade::TaskError;
 use super::terminal::Terminal;
 use crate::client::MESSAGE_BYTES_MAX;
 use crate::embedded::EmbeddedError;
@@ -60,6 +61,9 @@ pub(crate) enum Failure {
     /// The daemon's answer does not fit this version of the contract.
     #[error("read the daemon's answer: {what}")]
     Answer { what: String },
+    /// A folder that cannot be graded as a task.
+    #[error(transparent)]
+    Task(#[from] TaskError),
     /// Something of this process or machine.
     #[error("{what}")]
     Local {
@@ -82,9 +86,12 @@ impl Failure {
     /// The exit code.
     pub(crate) fn code(&self) -> u8 {
         match self {
-            Self::Usage { .. } | Self::Read { .. } | Self::TooLarge { .. } | Self::Endpoint(_) => {
-                USAGE
-            }
+            Self::Task(TaskError::Needs { .. }) => SANDBOX,
+            Self::Task(_)
+            | Self::Usage { .. }
+            | Self::Read { .. }
+            | Self::TooLarge { .. }
+            | Self::Endpoint(_) => USAGE,
             Self::Embedded(_)
             | Self::Client(_)
             | Self::Answer { .. }

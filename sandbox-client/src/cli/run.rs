@@ -1,6 +1,6 @@
 //! `rollcage run`: one program, live output, the program's own exit code.
 
-mod files;
+pub(super) mod files;
 mod program;
 mod refusal;
 mod request;

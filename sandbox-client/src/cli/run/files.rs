@@ -29,7 +29,7 @@ const FILES_MAX: usize = 200_000;
 const PATH_BYTES_MAX: usize = 4096;
 
 /// Files of one request, counted against what one message can hold.
-pub(super) struct Payload {
+pub(crate) struct Payload {
     files: BTreeMap<String, pb::File>,
     bytes: u64,
     bytes_max: u64,
@@ -37,7 +37,7 @@ pub(super) struct Payload {
 
 impl Payload {
     /// Nothing yet.
-    pub(super) fn new(bytes_max: u64) -> Self {
+    pub(crate) fn new(bytes_max: u64) -> Self {
         Self {
             files: BTreeMap::new(),
             bytes: 0,
@@ -65,7 +65,7 @@ impl Payload {
     }
 
     /// Adds a file, or a folder with all below it.
-    pub(super) fn put(&mut self, put: &Put) -> Result<(), Failure> {
+    pub(crate) fn put(&mut self, put: &Put) -> Result<(), Failure> {
         let destination = match &put.destination {
             Some(written) => workspace_path(written)?,
             None => base_name(&put.source)?,
@@ -87,7 +87,7 @@ impl Payload {
     }
 
     /// All files by their path below /workspace.
-    pub(super) fn into_files(self) -> BTreeMap<String, pb::File> {
+    pub(crate) fn into_files(self) -> BTreeMap<String, pb::File> {
         self.files
     }
 
