@@ -13,6 +13,7 @@ mod batch;
 mod config;
 mod files;
 mod policy;
+mod reports;
 mod request;
 mod verdicts;
 mod wire;
@@ -110,6 +111,13 @@ pub const TARGETS: &[Target] = &[
         run: verdicts::verify_block,
         seeds: verdicts::verify_seeds,
         mutations: 5_000,
+    },
+    Target {
+        name: "test_reports",
+        what: "reports of tests in every format",
+        run: reports::run,
+        seeds: reports::seeds,
+        mutations: 8_000,
     },
     Target {
         name: "request",

@@ -17,11 +17,12 @@ pub mod untrusted;
 pub mod usage;
 pub mod verdict;
 pub mod verify;
+mod xml;
 
 pub use contention::{Contention, contention, cpu_waited_ms};
 pub use denial::{Denial, DenialLayer};
 pub use ending::{Ending, KernelEvidence, decide_ending};
-pub use formats::ReportFormat;
+pub use formats::{FormatError, Report, ReportFormat};
 pub use grade::{
     BuildEvidence, ENDED_BY_GRADER, Ended, Output, grade_exit_code, grade_stdout, judge_asserts,
     judge_build, killed_judge,
