@@ -2,6 +2,7 @@
 //! Pure: it knows no clock, no file, no process. It is told what the kernel and the judge said.
 
 pub mod contention;
+pub mod coverage;
 pub mod denial;
 pub mod diagnostics;
 pub mod digest;
@@ -9,6 +10,7 @@ pub mod ending;
 pub mod formats;
 pub mod grade;
 pub mod harness;
+pub mod leaks;
 pub mod manifest;
 pub mod plan;
 pub mod reading;

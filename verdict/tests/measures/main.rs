@@ -6,7 +6,9 @@
     reason = "counts and counted skips are read by people"
 )]
 
+mod coverage;
 mod diagnostics;
+mod leaks;
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
