@@ -16,6 +16,7 @@ use crate::host;
 use crate::kill9::{is_possible, recorded, request};
 use crate::wait;
 use crate::world::{Place, World, limited, message, shell};
+pub(crate) use place::SmallDisk;
 use place::{OwnGroup, becomes, refused_start, words};
 
 /// Whatever is waited for here comes at once on an idle machine.

@@ -29,6 +29,8 @@ mod environments;
 #[cfg(test)]
 mod escape;
 #[cfg(test)]
+mod faults;
+#[cfg(test)]
 mod fields;
 #[cfg(test)]
 mod hardship;

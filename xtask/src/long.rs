@@ -27,6 +27,8 @@ const SOAK_RUNS: u64 = 10_000;
 const FLIP_RUNS: u64 = 200;
 /// Opens of each kind in a race with links when none are given.
 const RACER_ROUNDS: u64 = 10_000;
+/// Faults put into judgements when none are given.
+const FAULTS: u64 = 500;
 /// Rounds of chaos when none are given.
 const CHAOS_ROUNDS: u64 = 500;
 
@@ -39,6 +41,7 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> Result<ExitCode> {
         ["fuzz", rest @ ..] => fuzz(root, rest),
         ["soak", rest @ ..] => soak(root, rest),
         ["chaos", rest @ ..] => chaos(root, rest),
+        ["faults", rest @ ..] => faults(root, rest),
         ["flips", rest @ ..] => flips(root, rest),
         ["racers", rest @ ..] => racers(root, rest),
         ["locks"] => locks::write(root),
@@ -226,6 +229,15 @@ fn chaos(root: &Path, words: &[&str]) -> Result<ExitCode> {
     }
     let filters = ["kill9::", "chaos::", "hardship::"];
     long_test(root, &filters, ("ROLLCAGE_CHAOS_ROUNDS", rounds))
+}
+
+/// Faults of the host and of the verifier while solutions are judged whose right verdict is known.
+fn faults(root: &Path, words: &[&str]) -> Result<ExitCode> {
+    let (word, faults) = options(words, "--faults", FAULTS)?;
+    if let Some(word) = word {
+        bail!("unknown word `{word}`; there is --faults N");
+    }
+    long_test(root, &["faults::"], ("ROLLCAGE_FAULTS", faults))
 }
 
 /// One program with a fair time limit, many runs on the host as it is and on a loaded one: how many

@@ -6,13 +6,13 @@ pub(super) mod build;
 
 use std::collections::BTreeMap;
 
-use confine::plan::Plan;
+use confine::plan::{Mode, Plan};
 use verdict::digest::{inputs_sha256, tests_sha256, verifier_sha256};
 use verdict::ending::{Kill, KillCause, SandboxFault};
 use verdict::{
     AssertsSpec, ENDED_BY_GRADER, Ended, Ending, Evidence, JudgePlan, Language, Outcome, Output,
     Untrusted, Verdict, VerifySpec, contention, grade_exit_code, grade_stdout, is_built,
-    judge_asserts, plan_asserts,
+    judge_asserts, killed_judge, plan_asserts,
 };
 
 use super::conclude::{Concluded, conclude};
@@ -311,8 +311,12 @@ impl Prepared {
             pair.report.bytes.clone()
         };
         let report = Untrusted::new(report);
-        let mut verdict =
-            judge_asserts(spec, &self.nonce, &report, ended(&solution), ended(&judge));
+        // In landlock mode a solution may reach its judge: there a killed judge is no excuse.
+        let killed = (self.judge_plan.mode != Mode::Landlock)
+            .then(|| killed_judge(ended(&judge), &report, &self.nonce));
+        let mut verdict = killed.flatten().unwrap_or_else(|| {
+            judge_asserts(spec, &self.nonce, &report, ended(&solution), ended(&judge))
+        });
         let of = |run: &Concluded, limits: &policies::EffectiveLimits| {
             contention(&run.ending, &run.usage, limits.cpu_millicores_max)
         };

@@ -99,7 +99,7 @@ async fn serve(
             places
         }
         Turn::Cancelled(by) => {
-            let outcomes = Outcomes::never_ran(request, by, queue_ms);
+            let outcomes = Outcomes::never_ran(inner, request, by, queue_ms);
             return record_end(inner, request, outcomes, None).await;
         }
     };
@@ -380,7 +380,7 @@ fn asserts<'a>(
 
 impl Outcomes {
     /// A run that was cancelled, or whose time was up, before its turn came.
-    fn never_ran(request: &Request, by: String, queue_ms: u64) -> Self {
+    fn never_ran(inner: &Inner, request: &Request, by: String, queue_ms: u64) -> Self {
         let ending = Ending::Cancelled { by };
         let outcome = match &request.verify {
             Some(_) => Outcome::InfraError,
@@ -397,7 +397,10 @@ impl Outcomes {
                 denials: Vec::new(),
                 manifest: Vec::new(),
             },
-            verdict: Verdict::new(outcome, "cancelled before it started"),
+            verdict: Verdict {
+                evidence: grade::evidence(inner, request),
+                ..Verdict::new(outcome, "cancelled before it started")
+            },
         }
     }
 }

@@ -102,12 +102,12 @@ impl Drop for OwnGroup {
 }
 
 /// A disk of a few MiB, mounted for the test.
-pub(super) struct SmallDisk {
+pub(crate) struct SmallDisk {
     folder: tempfile::TempDir,
 }
 
 impl SmallDisk {
-    pub(super) fn mount(mib: u64) -> Self {
+    pub(crate) fn mount(mib: u64) -> Self {
         let folder = tempfile::Builder::new()
             .prefix("rollcage-it-disk-")
             .tempdir()
@@ -118,12 +118,12 @@ impl SmallDisk {
         Self { folder }
     }
 
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.folder.path()
     }
 
     /// Writes until nothing more fits.
-    pub(super) fn fill(&self) {
+    pub(crate) fn fill(&self) {
         use std::io::Write;
         let mut file = File::create(self.path().join("filler")).expect("make a file");
         for size in [1 << 16, 1 << 12, 1] {
@@ -132,11 +132,11 @@ impl SmallDisk {
     }
 
     /// Gives the space back.
-    pub(super) fn empty(&self) {
+    pub(crate) fn empty(&self) {
         fs::remove_file(self.path().join("filler")).expect("remove a file");
     }
 
-    pub(super) fn make_read_only(&self) {
+    pub(crate) fn make_read_only(&self) {
         let path = self.path().to_string_lossy().into_owned();
         must(&["mount", "-o", "remount,ro", &path]);
     }
