@@ -46,7 +46,10 @@ fn dispatch(arguments: &[String]) -> Result<ExitCode> {
         ["check"] => runs::check(&root),
         ["build"] => runs::build(&root, binaries::Profile::Debug),
         ["build", "--release"] => runs::build(&root, binaries::Profile::Release),
-        ["fuzz" | "soak" | "chaos" | "faults" | "flips" | "racers" | "locks", ..] => long::run(&root, &words),
+        [
+            "fuzz" | "soak" | "chaos" | "faults" | "flips" | "racers" | "locks",
+            ..,
+        ] => long::run(&root, &words),
         ["tidy"] => tidy::report(&root),
         ["set-up"] => runs::set_up(&root),
         [] | ["help" | "--help" | "-h"] => {

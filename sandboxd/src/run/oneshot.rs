@@ -386,6 +386,8 @@ impl Outcomes {
             Some(_) => Outcome::InfraError,
             None => Outcome::Unjudged,
         };
+        let mut verdict = Verdict::new(outcome, "cancelled before it started");
+        verdict.evidence = grade::evidence(inner, request);
         Self {
             ran: Ran::never(),
             concluded: Concluded {
@@ -397,10 +399,7 @@ impl Outcomes {
                 denials: Vec::new(),
                 manifest: Vec::new(),
             },
-            verdict: Verdict {
-                evidence: grade::evidence(inner, request),
-                ..Verdict::new(outcome, "cancelled before it started")
-            },
+            verdict,
         }
     }
 }
