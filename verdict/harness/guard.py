@@ -107,14 +107,21 @@ class LibraryFirst:
         return PathFinder.find_spec(name, self.places)
 
 
-def restrict_modules(orders):
+def restrict_modules(root, orders):
     """Modules of the image only, and no code compiled by somebody else."""
     sys.dont_write_bytecode = True
-    # Compiled files beside a source are looked for below here, where there are none.
-    sys.pycache_prefix = "/nonexistent"
+    external = sys.modules["_frozen_importlib_external"]
+    original = external.cache_from_source
+
+    def cache_from_source(path, *rest, **options):
+        if inside(os.path.abspath(path), root):
+            raise NotImplementedError("compiled files of the workspace are not taken")
+        return original(path, *rest, **options)
+
+    external.cache_from_source = cache_from_source
     sys.path[:] = pristine_path()
     library = [place for place in sys.path if "-packages" not in place]
-    finder = LibraryFirst(frozenset(sys.stdlib_module_names), library, frozenset(orders["own"]))
+    finder = LibraryFirst(frozenset(sys.stdlib_module_names) - {"test"}, library, frozenset(orders["own"]))
     sys.meta_path.insert(0, finder)
 
 
@@ -131,6 +138,28 @@ def solution_files(root, ours):
             if name.endswith((".py", ".pth")) and path not in ours:
                 found.append(path)
     return found
+
+
+def places(root, orders):
+    """Folders that the author wants modules from, and the working folder."""
+    found = []
+    for path in orders["path"]:
+        if path == "/workspace" or path.startswith("/workspace/"):
+            path = root + path[len("/workspace"):]
+        found.append(os.path.normpath(os.path.join(posix.getcwd(), path)))
+    return found + [posix.getcwd()]
+
+
+def load_error(name, error, message, root):
+    """The record of something that could not be loaded, and of where a source does not parse."""
+    record = {"event": "collection_error", "id": short(name), "message": short(message)}
+    if isinstance(error, SyntaxError):
+        file = error.filename if type(error.filename) is str else ""
+        number = lambda value: value if type(value) is int and value > 0 else None
+        record.update(
+            kind=type(error).__name__, text=short(str(error.msg)), line=number(error.lineno),
+            column=number(error.offset), file=file[len(root) + 1:] if inside(file, root) else file)
+    return record
 
 
 def author_files(root, orders):

@@ -48,7 +48,8 @@ def short(text):
 
 def make_plugin(pytest, orders, tools):
     """The plugin: hooks that judge, and no state on its outside."""
-    report, note, take_tests, check_all, check_core, check_tests, author, hidden, who_raised = tools
+    report, note, take_tests, check_all, check_core, check_tests, author, hidden, who_raised, load_error = (
+        tools)
     results, called, canaries, state = {}, {}, {}, {"collected": 0, "errors": 0, "canaries": 0}
     AssertionError_ = AssertionError
     skipped, xfailed = pytest.skip.Exception, pytest.xfail.Exception
@@ -161,8 +162,11 @@ def make_plugin(pytest, orders, tools):
         if not collected.failed:
             return
         state["errors"] += 1
-        report({"event": "collection_error", "id": collected.nodeid,
-                "message": short(str(collected.longrepr))})
+        raised = getattr(getattr(collected, "call", None), "excinfo", None)
+        error = raised.value if raised is not None else None
+        while error is not None and error.__cause__ is not None and not isinstance(error, SyntaxError):
+            error = error.__cause__
+        report(load_error(collected.nodeid, error, str(collected.longrepr), ROOT))
 
     def tell_ids(items):
         ids = [item.nodeid for item in items]
@@ -212,7 +216,8 @@ def prepare_canary(orders):
 
 
 def arguments(orders):
-    words = ["-c", orders["config"] or FOLDER + "/pytest.ini", "--rootdir", os.getcwd(),
+    config = ROOT + "/" + orders["config"] if orders["config"] else FOLDER + "/pytest.ini"
+    words = ["-c", config, "--rootdir", os.getcwd(),
              "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:stepwise", "-q", "--color=no"]
     if not orders["conftest"]:
         words.append("--noconftest")
@@ -225,8 +230,7 @@ def run(pytest, orders, plugin, begin):
     class Starter:
         def pytest_load_initial_conftests(self):
             begin()
-            for path in [*orders["path"], os.getcwd()]:
-                sys.path.insert(0, path)
+            sys.path[:0] = orders["places"]
 
     flush = sys.stdout.flush
     try:
@@ -248,12 +252,14 @@ def main():
     for name in list(os.environ):
         if name.startswith(("PYTEST", "PYTHON", "ROLLCAGE")):
             del os.environ[name]
-    guard.restrict_modules(orders)
+    guard.restrict_modules(ROOT, orders)
     try:
         pytest = import_framework()
     except ImportError as error:
         report({"event": "missing", "what": "pytest", "message": str(error)})
         return
+    report({"event": "start"})
+    orders["places"] = guard.places(ROOT, orders)
     author = guard.author_files(ROOT, orders)
     guard.neutralise(ROOT, author, note)
     watch.scan(guard.solution_files(ROOT, author), ROOT, note)
@@ -269,6 +275,8 @@ def main():
         original(tree, source, path, config)
 
     rewrite.rewrite_asserts = rewrite_asserts
+    # Files compiled before are not read: they may be somebody else's.
+    rewrite._read_pyc = lambda *rest, **options: None
     watching = []
 
     def begin():
@@ -279,7 +287,8 @@ def main():
 
     prepare_canary(orders)
     checks = [lambda number=number: watching[number]() for number in range(4)]
-    plugin, finish = make_plugin(pytest, orders, (report, note, *checks, author, hidden, watch.who_raised))
+    plugin, finish = make_plugin(pytest, orders, (report, note, *checks, author, hidden, watch.who_raised,
+                                                   guard.load_error))
     leave = os._exit
     code, fault = run(pytest, orders, plugin, begin)
     finish(code, fault)

@@ -32,7 +32,21 @@ def import_framework():
                  "difflib", "pprint", "statistics", "decimal", "fractions", "random", "json",
                  "inspect", "traceback", "asyncio", "logging"):
         importlib.import_module(name)
+    keep_causes(sys.modules["unittest.loader"])
     return sys.modules["unittest"]
+
+
+def keep_causes(loader):
+    """What made a module fail to load is kept with the test that stands for it."""
+    original = loader._make_failed_import_test
+
+    def make(name, suite):
+        made, message = original(name, suite)
+        for test in made:
+            test._exception.__cause__ = sys.exc_info()[1]
+        return made, message
+
+    loader._make_failed_import_test = make
 
 
 def make_result(unittest, tools):
@@ -219,7 +233,7 @@ def read_own_way(guard, equal, trusted, hidden):
 
 def judge(unittest, orders, tools, checks):
     report, note = tools[:2]
-    take_tests, check_all = checks
+    take_tests, check_all, load_error = checks
     result, canaries = make_result(unittest, tools)
 
     def run_canaries():
@@ -234,8 +248,8 @@ def judge(unittest, orders, tools, checks):
         tests = flat(suite)
         broken = [test for test in tests if type(test).__name__ in ("_FailedTest", "ModuleSkipped")]
         for test in broken:
-            error = getattr(test, "_exception", "")
-            report({"event": "collection_error", "id": test.id(), "message": short(str(error))})
+            error = getattr(test, "_exception", None)
+            report(load_error(test.id(), getattr(error, "__cause__", None), str(error), ROOT))
         ids = [test.id() for test in tests if test not in broken]
         state["collected"] = len(ids)
         for start in range(0, len(ids), 500):
@@ -249,6 +263,7 @@ def judge(unittest, orders, tools, checks):
         run_canaries()
     except BaseException as error:
         state["fault"] = type(error).__name__
+        report(load_error("the tests", error, "%s: %s" % (type(error).__name__, error), ROOT))
     check_all()
     passed = [name for name, status in canaries.items() if status in ("passed", "missing")]
     if passed:
@@ -266,8 +281,10 @@ def main():
     for name in list(os.environ):
         if name.startswith(("PYTHON", "ROLLCAGE")):
             del os.environ[name]
-    guard.restrict_modules(orders)
+    guard.restrict_modules(ROOT, orders)
     unittest = import_framework()
+    report({"event": "start"})
+    places = guard.places(ROOT, orders)
     author = guard.author_files(ROOT, orders)
     guard.neutralise(ROOT, author, note)
     watch.scan(guard.solution_files(ROOT, author), ROOT, note)
@@ -277,11 +294,10 @@ def main():
     read_own_way(guard, equal, author, hidden)
     take_tests, check_all, check_core, check_tests, codes = watch.over(note, author, CORE)
     watch.install_audit(ROOT, author, note, codes)
-    for path in [*orders["path"], os.getcwd()]:
-        sys.path.insert(0, path)
+    sys.path[:0] = places
     leave, flush = os._exit, sys.stdout.flush
     tools = (report, note, check_core, check_tests, author, hidden, watch.who_raised)
-    judge(unittest, orders, tools, (take_tests, check_all))
+    judge(unittest, orders, tools, (take_tests, check_all, guard.load_error))
     try:
         flush()
     finally:

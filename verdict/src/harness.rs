@@ -4,8 +4,11 @@
 //! (see [`crate::protect`]).
 
 mod decide;
+mod pytest;
+mod python;
 #[cfg(test)]
 mod tests;
+mod unittest;
 
 use std::collections::BTreeMap;
 
@@ -13,6 +16,8 @@ use crate::grade::{Ended, Output};
 use crate::untrusted::Untrusted;
 use crate::verdict::{Diagnostic, Isolation, Outcome, TamperNote, TestResult, Verdict};
 use crate::verify::{Framework, HarnessSpec, Measure, MeasureSpec, VerifySpec};
+
+pub(crate) use python::RUNNER_FILES;
 
 /// Name of the variable with the number of the report's descriptor.
 pub const REPORT_FD_ENV: &str = "ROLLCAGE_REPORT_FD";
@@ -62,6 +67,8 @@ pub struct Observed {
     pub metrics: BTreeMap<String, f64>,
     /// What of the framework was touched from within: such a report is no pass.
     pub tamper: Vec<TamperNote>,
+    /// What else was touched or looks like it: told in the verdict, and no proof of anything.
+    pub noticed: Vec<TamperNote>,
     /// What decides before the tests do, with its reason: for example a compile error, no tests
     /// and why, or a framework that this image does not have. It must not be made of anything
     /// that the solution could have said where it is `verifier_error`.
@@ -77,9 +84,15 @@ struct Kind {
 /// The module of a framework; `None` while there is none.
 fn framework(framework: Framework) -> Option<Kind> {
     match framework {
-        Framework::Pytest
-        | Framework::Unittest
-        | Framework::CargoTest
+        Framework::Pytest => Some(Kind {
+            plan: pytest::plan,
+            read: pytest::read,
+        }),
+        Framework::Unittest => Some(Kind {
+            plan: unittest::plan,
+            read: unittest::read,
+        }),
+        Framework::CargoTest
         | Framework::GoTest
         | Framework::NodeTest
         | Framework::Jest

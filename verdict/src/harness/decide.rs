@@ -30,6 +30,7 @@ pub(super) fn by_tests(spec: &HarnessSpec, observed: Observed, ended: Ended<'_>)
     verdict.diagnostics = observed.diagnostics;
     verdict.metrics = observed.metrics;
     verdict.tamper = observed.tamper;
+    verdict.tamper.extend(observed.noticed);
     count(&mut verdict);
     verdict
 }

@@ -154,7 +154,7 @@ fn shell(python: &str, argv: &[String], root: &Path, redirections: &str) -> Comm
     command
 }
 
-fn ending(status: ExitStatus) -> Ending {
+pub(crate) fn ending(status: ExitStatus) -> Ending {
     match (status.code(), status.signal()) {
         // What `timeout -s KILL` ends with.
         (Some(137), _) => {

@@ -13,6 +13,8 @@ mod hacks;
 mod javascript;
 mod languages;
 mod reaching;
+mod runner;
+mod tamper;
 mod values;
 
 use std::collections::BTreeMap;
