@@ -3,9 +3,13 @@
 //! caller's work.
 
 pub mod build;
+pub(crate) mod cpp;
+mod cxx;
+mod declared;
 pub(crate) mod javascript;
 #[cfg(test)]
 mod tests;
+mod tokens;
 
 use std::collections::BTreeMap;
 
@@ -97,20 +101,13 @@ pub fn plan_asserts(
     match spec.language {
         Language::Python => Ok(plan_python(spec, files, nonce)),
         Language::JavaScript => Ok(javascript::plan(spec, files, nonce)),
+        Language::C | Language::Cpp => cpp::plan(spec, files, nonce),
         // Refused when the request is read.
         other => {
             let reason = format!("asserts does not support {}", other.name());
             Err(Box::new(Verdict::new(Outcome::VerifierError, reason)))
         }
     }
-}
-
-/// The request's files but those that lie where our own programs go.
-fn without_harness(files: &BTreeMap<String, Vec<u8>>) -> BTreeMap<String, Vec<u8>> {
-    (files.iter())
-        .filter(|(path, _)| !touches_harness(path))
-        .map(|(path, bytes)| (path.clone(), bytes.clone()))
-        .collect()
 }
 
 fn plan_python(spec: &AssertsSpec, files: &BTreeMap<String, Vec<u8>>, nonce: &str) -> JudgePlan {
@@ -197,6 +194,14 @@ impl HarnessCache {
         }
         Err(NotACache { bytes: bytes.len() })
     }
+}
+
+/// The request's files but those that lie where our own go.
+fn without_harness(files: &BTreeMap<String, Vec<u8>>) -> BTreeMap<String, Vec<u8>> {
+    (files.iter())
+        .filter(|(path, _)| !touches_harness(path))
+        .map(|(path, bytes)| (path.clone(), bytes.clone()))
+        .collect()
 }
 
 fn ours(name: &str) -> String {

@@ -327,10 +327,9 @@ impl Prepared {
 }
 
 /// What nobody but this run's judge knows.
-fn nonce() -> Result<String, String> {
+fn nonce() -> Result<String, getrandom::Error> {
     let mut random = [0; 16];
-    getrandom::fill(&mut random)
-        .map_err(|error| format!("no random bytes for a nonce: {error}"))?;
+    getrandom::fill(&mut random)?;
     Ok(hex::encode(random))
 }
 

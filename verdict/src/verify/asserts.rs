@@ -10,7 +10,12 @@ use super::{Language, OnTamper, VerifyError, check_path};
 pub const WHOLE_TEST_ID: &str = "asserts";
 
 /// Languages whose test code can be run apart from the solution.
-const LANGUAGES: &[Language] = &[Language::Python, Language::JavaScript];
+const LANGUAGES: &[Language] = &[
+    Language::Python,
+    Language::JavaScript,
+    Language::C,
+    Language::Cpp,
+];
 
 /// One piece of test code.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,7 +76,7 @@ impl AssertsSpec {
             return Err(VerifyError::Invalid {
                 field: "language",
                 value: self.language.name().to_owned(),
-                expected: "asserts supports python, javascript",
+                expected: "asserts supports python, javascript, c, cpp",
             });
         }
         if self.tests.is_empty() && self.code.trim().is_empty() {

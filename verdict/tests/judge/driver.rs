@@ -16,6 +16,8 @@ use verdict::{
     plan_asserts, plan_cache,
 };
 
+use super::built;
+
 const NONCE: &str = "nonce-of-the-test";
 /// Far above what any of these programs takes.
 const LIMIT_S: u64 = 30;
@@ -43,8 +45,18 @@ pub(crate) fn interpreter(language: Language) -> Option<String> {
             let found = found.is_ok_and(|output| output.status.success());
             found.then(|| "node".to_owned())
         }
+        Language::C | Language::Cpp => works("g++"),
+        Language::Rust => works("rustc"),
         _ => None,
     }
+}
+
+/// Nothing in place of a program that is built, if what builds it is on this machine.
+fn works(compiler: &str) -> Option<String> {
+    let found = Command::new(compiler).arg("--version").output();
+    found
+        .is_ok_and(|output| output.status.success())
+        .then(String::new)
 }
 
 /// Judges `files` by `spec` with the real programs.
@@ -53,7 +65,10 @@ pub(crate) fn judge(
     spec: &AssertsSpec,
     files: &BTreeMap<String, Vec<u8>>,
 ) -> Verdict {
-    let mut plan = plan_asserts(spec, files, NONCE).expect("is planned");
+    let mut plan = match plan_asserts(spec, files, NONCE) {
+        Ok(plan) => plan,
+        Err(verdict) => return *verdict,
+    };
     if spec.language == Language::Python
         && let Some(cache) = cache(python)
     {
@@ -62,6 +77,9 @@ pub(crate) fn judge(
     let folder = tempfile::tempdir().expect("a private folder");
     let solution_root = write_files(&folder.path().join("solution"), &plan.solution_files);
     let judge_root = write_files(&folder.path().join("judge"), &plan.judge_files);
+    if let Err(verdict) = built::build(&plan, (&solution_root, &judge_root)) {
+        return *verdict;
+    }
     let (ours, theirs) = UnixStream::pair().expect("a pair of sockets");
     let (mut report_end, report_writer) = std::io::pipe().expect("a pipe");
 
@@ -125,7 +143,7 @@ fn cache(python: &str) -> Option<&'static HarnessCache> {
     CACHE.get_or_init(compile).as_ref()
 }
 
-fn write_files(root: &Path, files: &BTreeMap<String, Vec<u8>>) -> PathBuf {
+pub(crate) fn write_files(root: &Path, files: &BTreeMap<String, Vec<u8>>) -> PathBuf {
     for (path, bytes) in files {
         let path = root.join(path);
         fs::create_dir_all(path.parent().expect("has a folder")).expect("makes the folder");
@@ -136,9 +154,10 @@ fn write_files(root: &Path, files: &BTreeMap<String, Vec<u8>>) -> PathBuf {
 
 /// `argv` under a time limit, with the shell's redirections; built by the caller's `Command`
 /// methods only as far as stdin and stdout are concerned.
-fn shell(python: &str, argv: &[String], root: &Path, redirections: &str) -> Command {
+pub(crate) fn shell(python: &str, argv: &[String], root: &Path, redirections: &str) -> Command {
     let root = root.to_str().expect("a plain path");
-    let mut words = vec![python.to_owned()];
+    let program = if python.is_empty() { &argv[0] } else { python };
+    let mut words = vec![program.to_owned()];
     words.extend(
         argv[1..]
             .iter()

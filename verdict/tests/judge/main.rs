@@ -6,6 +6,8 @@
     reason = "counts and counted skips are read by people"
 )]
 
+mod built;
+mod cpp;
 mod datasets;
 mod driver;
 mod frames;
