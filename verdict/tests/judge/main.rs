@@ -11,6 +11,8 @@ mod cpp;
 mod datasets;
 mod driver;
 mod frames;
+mod frameworks;
+mod git;
 mod hacks;
 mod javascript;
 mod languages;
