@@ -13,6 +13,7 @@ mod driver;
 mod frames;
 mod frameworks;
 mod git;
+mod golang;
 mod hacks;
 mod javascript;
 mod languages;
