@@ -41,8 +41,6 @@ mod hostile;
 #[cfg(test)]
 mod kill9;
 #[cfg(test)]
-mod languages;
-#[cfg(test)]
 mod leaks;
 #[cfg(test)]
 mod modes;

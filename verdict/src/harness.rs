@@ -3,16 +3,25 @@
 //! decision is the same for all. It does not know how a sandbox is had, nor whose files are in it
 //! (see [`crate::protect`]).
 
+mod cargo;
+mod command;
 mod decide;
+mod go;
+mod jest;
+mod lines;
+mod node;
+mod programs;
 mod pytest;
 mod python;
 #[cfg(test)]
 mod tests;
 mod unittest;
+mod whole;
 
 use std::collections::BTreeMap;
 
 use crate::grade::{Ended, Output};
+use crate::plan::HARNESS_FOLDER;
 use crate::untrusted::Untrusted;
 use crate::verdict::{Diagnostic, Isolation, Outcome, TamperNote, TestResult, Verdict};
 use crate::verify::{Framework, HarnessSpec, Measure, MeasureSpec, VerifySpec};
@@ -92,36 +101,69 @@ fn framework(framework: Framework) -> Option<Kind> {
             plan: unittest::plan,
             read: unittest::read,
         }),
-        Framework::CargoTest
-        | Framework::GoTest
-        | Framework::NodeTest
-        | Framework::Jest
-        | Framework::JunitXml
-        | Framework::Tap
-        | Framework::Ctrf
-        | Framework::Command => None,
+        Framework::CargoTest => Some(Kind {
+            plan: cargo::plan,
+            read: cargo::read,
+        }),
+        Framework::GoTest => Some(Kind {
+            plan: go::plan,
+            read: go::read,
+        }),
+        Framework::NodeTest => Some(Kind {
+            plan: node::plan,
+            read: node::read,
+        }),
+        Framework::Jest => Some(Kind {
+            plan: jest::plan,
+            read: jest::read,
+        }),
+        Framework::JunitXml | Framework::Tap | Framework::Ctrf | Framework::Command => Some(Kind {
+            plan: command::plan,
+            read: command::read,
+        }),
     }
+}
+
+/// One of our files: how a command that starts in the folder of `spec` calls it, and the file, with
+/// this run's nonce in it.
+fn ours(
+    spec: &HarnessSpec,
+    name: &str,
+    text: &str,
+    nonce: &str,
+) -> (String, (String, (Vec<u8>, u32))) {
+    let folders = spec
+        .cwd
+        .split('/')
+        .filter(|part| !matches!(*part, "" | "."));
+    let up = "../".repeat(folders.count());
+    let path = format!("{HARNESS_FOLDER}/{name}");
+    let bytes = text.replace("@NONCE@", nonce).into_bytes();
+    (format!("./{up}{path}"), (path, (bytes, 0o644)))
+}
+
+/// A compiler's error as what decides.
+fn compile_error(error: &Diagnostic) -> (Outcome, String) {
+    let place = match (error.file.as_str(), error.line) {
+        ("", _) => String::new(),
+        (file, None) => format!("{file}: "),
+        (file, Some(line)) => format!("{file}:{line}: "),
+    };
+    let first = error.message.lines().next().unwrap_or_default();
+    (Outcome::CompileError, format!("{place}{first}"))
 }
 
 /// The functions of a measure's module. `judge` decides by itself, once the host and the limits
 /// have been looked at; `None` while there is none.
 struct MeasureKind {
-    plan: PlanMeasure,
-    judge: JudgeMeasure,
+    plan: fn(&MeasureSpec, &str) -> HarnessPlan,
+    judge: fn(&MeasureSpec, &str, &HarnessEvidence<'_>) -> Verdict,
 }
 
-type PlanMeasure = fn(&MeasureSpec, &str) -> HarnessPlan;
-type JudgeMeasure = fn(&MeasureSpec, &str, &HarnessEvidence<'_>) -> Verdict;
-
 fn measure(measure: Measure) -> Option<MeasureKind> {
-    use crate::measure::{compile, coverage, leaks, lint};
-    let (plan, judge): (PlanMeasure, JudgeMeasure) = match measure {
-        Measure::Compile => (compile::plan, compile::judge),
-        Measure::Coverage => (coverage::plan, coverage::judge),
-        Measure::Leaks => (leaks::plan, leaks::judge),
-        Measure::Lint => (lint::plan, lint::judge),
-    };
-    Some(MeasureKind { plan, judge })
+    match measure {
+        Measure::Compile | Measure::Coverage | Measure::Leaks | Measure::Lint => None,
+    }
 }
 
 /// Plans the command of `spec`; `None` for a kind that is not one command. The nonce must be
@@ -140,7 +182,11 @@ pub fn plan(spec: &VerifySpec, nonce: &str) -> Option<HarnessPlan> {
 pub fn isolation(spec: &VerifySpec) -> Isolation {
     match spec {
         VerifySpec::Harness(_) => Isolation::Shared,
-        VerifySpec::Measure(spec) => crate::measure::isolation(spec),
+        VerifySpec::Measure(spec) => match spec.measure {
+            // The solution is read, not run.
+            Measure::Compile | Measure::Lint => Isolation::Separate,
+            Measure::Coverage | Measure::Leaks => Isolation::Shared,
+        },
         VerifySpec::Combined(spec) => {
             let shared = |part: &crate::verify::Part| isolation(&part.verify) == Isolation::Shared;
             if spec.parts.iter().any(shared) {

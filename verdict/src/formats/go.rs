@@ -208,7 +208,12 @@ impl Reader {
         for (package, test, running) in self.tests {
             let ended = running.status.is_some();
             let id = super::collect::joined([package.as_str(), &test], BETWEEN);
-            if !ended {
+            let failed = self
+                .packages
+                .get(&package)
+                .is_some_and(|package| package.passed == Some(false));
+            // A package that failed says so itself: the test was running when it did.
+            if !ended && !failed {
                 open.push(id.clone());
             }
             tests.add(case(id, running.status, &running.output, running.seconds))?;

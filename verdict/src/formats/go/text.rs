@@ -175,7 +175,10 @@ impl Reader {
         let unended = std::mem::take(&mut self.running);
         for (name, output) in unended {
             let benchmark = name.starts_with("Benchmark");
-            if !benchmark {
+            if !benchmark && passed == Some(false) {
+                // A package that failed says so itself: the test was running when it did.
+                self.tests.add(case(name, None, &output, 0.0))?;
+            } else if !benchmark {
                 self.trouble(format!("test `{name}` began and did not end"));
                 self.tests.add(case(name, None, &output, 0.0))?;
             }

@@ -1,0 +1,69 @@
+//! What our runners of test programs say between the lines of a report: that a program began, which
+//! tests it has, and with which code it ended. Lines are told apart by this run's nonce.
+
+use std::collections::BTreeSet;
+
+use crate::formats::TESTS_MAX;
+use crate::untrusted::Untrusted;
+
+/// A report without our runner's lines, and what those say.
+#[derive(Debug, Default)]
+pub(super) struct Programs {
+    /// What the framework wrote.
+    pub(super) rest: Vec<u8>,
+    /// Programs that began.
+    pub(super) begun: usize,
+    /// Codes of those that ended.
+    pub(super) codes: Vec<i32>,
+    /// Tests that the programs list.
+    pub(super) listed: BTreeSet<String>,
+}
+
+impl Programs {
+    pub(super) fn split(report: &Untrusted<Vec<u8>>, nonce: &str) -> Self {
+        let mut programs = Self::default();
+        for line in report.inner().split_inclusive(|byte| *byte == b'\n') {
+            let ours = (std::str::from_utf8(line).ok())
+                .and_then(|line| line.trim_end().strip_prefix(nonce)?.strip_prefix(' '));
+            match ours {
+                Some(ours) if !nonce.is_empty() => programs.note(ours),
+                _ => programs.rest.extend_from_slice(line),
+            }
+        }
+        programs
+    }
+
+    fn note(&mut self, line: &str) {
+        let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
+        match word {
+            "begin" => self.begun += 1,
+            "end" => self.codes.extend(rest.parse::<i32>()),
+            "lists" if self.listed.len() < TESTS_MAX => {
+                self.listed.insert(rest.to_owned());
+            }
+            _ => {}
+        }
+    }
+
+    /// Why what ran cannot be believed to be all there is: a program that did not end, or a test
+    /// that a program has and nobody told of. `told` are the names that were reported.
+    pub(super) fn gap(&self, told: &BTreeSet<&str>) -> Option<String> {
+        if self.begun == 0 {
+            return Some("no test program ran".to_owned());
+        }
+        if self.codes.len() != self.begun {
+            return Some(format!(
+                "{} of {} test programs ended",
+                self.codes.len(),
+                self.begun
+            ));
+        }
+        let silent = |name: &&String| !told.contains(name.as_str());
+        let first = self.listed.iter().find(silent)?;
+        let count = self.listed.iter().filter(silent).count();
+        Some(format!(
+            "{count} of {} tests that the programs have were not told of, for example {first}",
+            self.listed.len()
+        ))
+    }
+}

@@ -1,0 +1,43 @@
+//! Plans of test frameworks, run with plain processes and the real tools, and the verdicts on what
+//! came of it. What a sandbox adds is not tested here.
+
+#![expect(clippy::print_stdout, reason = "counted skips are read by people")]
+
+mod cargo;
+mod driver;
+mod exercism;
+mod go;
+mod javascript;
+
+use std::fs::OpenOptions;
+use std::io::Write;
+
+use verdict::{Outcome, TestStatus, Verdict};
+
+/// Whether the tool is on this machine; else a counted skip.
+fn has(tool: &str, test: &str) -> bool {
+    if driver::has(tool) {
+        return true;
+    }
+    let line = format!("SKIP frameworks/{test}: there is no {tool} on this machine");
+    println!("{line}");
+    if let Some(path) = std::env::var_os("ROLLCAGE_SKIP_LOG") {
+        let log = OpenOptions::new().create(true).append(true).open(path);
+        writeln!(log.expect("opens the log of skips"), "{line}").expect("writes to it");
+    }
+    false
+}
+
+#[track_caller]
+fn assert_outcome(verdict: &Verdict, expected: Outcome, says: &str) {
+    assert_eq!(verdict.outcome(), expected, "{verdict:#?}");
+    assert!(verdict.reason.contains(says), "{verdict:#?}");
+}
+
+/// Ids of the tests in that state, in order.
+fn ids(verdict: &Verdict, status: TestStatus) -> Vec<&str> {
+    let tests = verdict.tests.iter().filter(|test| test.status == status);
+    let mut ids: Vec<&str> = tests.map(|test| test.id.as_str()).collect();
+    ids.sort_unstable();
+    ids
+}
