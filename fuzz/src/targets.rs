@@ -12,6 +12,7 @@ mod audit_log;
 mod batch;
 mod config;
 mod files;
+mod measures;
 mod policy;
 mod reports;
 mod request;
@@ -118,6 +119,27 @@ pub const TARGETS: &[Target] = &[
         run: reports::run,
         seeds: reports::seeds,
         mutations: 8_000,
+    },
+    Target {
+        name: "diagnostics",
+        what: "messages of compilers and linters in every format",
+        run: measures::diagnostics,
+        seeds: measures::diagnostics_seeds,
+        mutations: 6_000,
+    },
+    Target {
+        name: "coverage",
+        what: "reports of coverage tools in every format",
+        run: measures::coverage,
+        seeds: measures::coverage_seeds,
+        mutations: 6_000,
+    },
+    Target {
+        name: "leaks",
+        what: "reports of sanitizers and valgrind",
+        run: measures::leaks,
+        seeds: measures::leaks_seeds,
+        mutations: 6_000,
     },
     Target {
         name: "request",

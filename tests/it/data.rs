@@ -14,15 +14,15 @@ use crate::skips::{self, repository};
 use crate::world::World;
 
 /// One line of a batch, and whether its verdict must be `passed`; where not, one of these.
-struct Task {
-    line: Value,
-    allowed: &'static [&'static str],
+pub(crate) struct Task {
+    pub(crate) line: Value,
+    pub(crate) allowed: &'static [&'static str],
 }
 
-const PASSED: &[&str] = &["passed"];
-const FAILED: &[&str] = &["failed"];
+pub(crate) const PASSED: &[&str] = &["passed"];
+pub(crate) const FAILED: &[&str] = &["failed"];
 /// Every outcome that is the solution's own fault.
-const NOT_PASSED: &[&str] = &[
+pub(crate) const NOT_PASSED: &[&str] = &[
     "failed",
     "compile_error",
     "timeout",
@@ -31,7 +31,7 @@ const NOT_PASSED: &[&str] = &[
 ];
 
 /// Folder of the data sets: as `./x test` names it, else the one beside the repository.
-fn data_dir() -> PathBuf {
+pub(crate) fn data_dir() -> PathBuf {
     let named = std::env::var_os("ROLLCAGE_DATA_DIR").map(PathBuf::from);
     named.unwrap_or_else(|| repository().join("../shared/data"))
 }
@@ -52,8 +52,15 @@ fn lines_of(test: &str, set: &str, file: &str) -> Option<Vec<Value>> {
 
 /// Whether a task passes under plain `python3`, by the table beside the data. A set fetched from
 /// its publisher has no table: every reference of those passes.
-fn truth_of(set: &str) -> impl Fn(&str) -> bool {
-    let path = data_dir().join(set).join(format!("GROUND_TRUTH.{set}.tsv"));
+fn truth_of(set: &str) -> impl Fn(&str) -> bool + use<> {
+    truth_in(set, set)
+}
+
+/// The same for a table with a name of its own.
+pub(crate) fn truth_in(set: &str, table: &str) -> impl Fn(&str) -> bool + use<> {
+    let path = data_dir()
+        .join(set)
+        .join(format!("GROUND_TRUTH.{table}.tsv"));
     let table: Option<BTreeMap<String, bool>> = fs::read_to_string(path).ok().map(|text| {
         let rows = text
             .lines()
@@ -69,14 +76,14 @@ fn truth_of(set: &str) -> impl Fn(&str) -> bool {
     }
 }
 
-fn text<'a>(value: &'a Value, field: &str) -> &'a str {
+pub(crate) fn text<'a>(value: &'a Value, field: &str) -> &'a str {
     value[field]
         .as_str()
         .unwrap_or_else(|| unreachable!("{field} is text in {value}"))
 }
 
 /// Runs all tasks in one batch and compares every verdict with the truth.
-fn check(world: &World, name: &str, tasks: &[Task]) {
+pub(crate) fn check(world: &World, name: &str, tasks: &[Task]) {
     let started = Instant::now();
     let lines: Vec<Value> = tasks.iter().map(|task| task.line.clone()).collect();
     let results = batch::run(world, &lines);
@@ -86,8 +93,12 @@ fn check(world: &World, name: &str, tasks: &[Task]) {
         let id = text(&task.line, "id");
         let result = &results[id];
         let outcome = result["verdict"]["outcome"].as_str().unwrap_or("none");
-        let is_scored = result["verdict"]["reward"].as_f64()
-            == Some(if outcome == "passed" { 1.0 } else { 0.0 });
+        let expected = match outcome {
+            "passed" => Some(1.0),
+            "verifier_error" => None,
+            _ => Some(0.0),
+        };
+        let is_scored = result["verdict"]["reward"].as_f64() == expected;
         if !task.allowed.contains(&outcome) || !is_scored {
             disagreements.push(format!(
                 "{id}: {outcome}, expected {:?}; reason: {}; ending {}; error {}",

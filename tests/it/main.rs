@@ -41,6 +41,8 @@ mod hostile;
 #[cfg(test)]
 mod kill9;
 #[cfg(test)]
+mod languages;
+#[cfg(test)]
 mod leaks;
 #[cfg(test)]
 mod modes;

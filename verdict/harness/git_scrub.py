@@ -90,8 +90,8 @@ def make_new(old, new, kind):
     try:
         commit = git(old, "rev-parse", "--verify", "--quiet", "HEAD^{commit}").strip()
     except Refused:
-        if branch is None:
-            raise Refused("HEAD is no commit") from None
+        if branch is None or exists(old, branch):
+            raise Refused("HEAD is no commit that is there") from None
         return None
     shallow = set()
     if os.path.exists(old + "/shallow"):
@@ -109,6 +109,17 @@ def make_new(old, new, kind):
         git(new, "update-ref", branch, commit)
     git(new, "read-tree", "HEAD")
     return commit
+
+
+def exists(old, branch):
+    """Whether a branch has been begun."""
+    if os.path.exists(old + "/" + branch):
+        return True
+    try:
+        with open(old + "/packed-refs", errors="replace") as file:
+            return any(line.split()[1:] == [branch] for line in file)
+    except OSError:
+        return False
 
 
 def check(new, commit):

@@ -88,7 +88,7 @@ def build_line(task, flags, program):
     words = [compiler(task), "-g", "-O0", "-w", *flags]
     for name in ("CPPFLAGS", "CXXFLAGS" if task["language"] == "cpp" else "CFLAGS"):
         words += shlex.split(os.environ.get(name, ""))
-    words += ["-o", program, task["file"]]
+    words += ["-o", program, os.path.relpath(os.path.join(task["top"], task["file"]))]
     for name in ("LDFLAGS", "LDLIBS"):
         words += shlex.split(os.environ.get(name, ""))
     return words

@@ -50,7 +50,7 @@ def make_plugin(pytest, orders, tools):
     """The plugin: hooks that judge, and no state on its outside."""
     report, note, take_tests, check_all, check_core, check_tests, author, hidden, who_raised, load_error = (
         tools)
-    results, called, canaries, state = {}, {}, {}, {"collected": 0, "errors": 0, "canaries": 0}
+    results, called, causes, canaries, state = {}, {}, {}, {}, {"collected": 0, "errors": 0, "canaries": 0}
     AssertionError_ = AssertionError
     skipped, xfailed = pytest.skip.Exception, pytest.xfail.Exception
     from unittest import SkipTest
@@ -139,6 +139,13 @@ def make_plugin(pytest, orders, tools):
                 status, message = "failed", "the test framework was changed"
             merge(item, call, status, message)
 
+        @pytest.hookimpl(hookwrapper=True)
+        def pytest_make_collect_report(self, collector):
+            outcome = yield
+            call = getattr(outcome.get_result(), "call", None)
+            if call is not None and call.excinfo is not None:
+                causes[collector.nodeid] = call.excinfo.value
+
         @pytest.hookimpl(tryfirst=True)
         def pytest_collectreport(self, report):
             tell_collection(report)
@@ -162,8 +169,7 @@ def make_plugin(pytest, orders, tools):
         if not collected.failed:
             return
         state["errors"] += 1
-        raised = getattr(getattr(collected, "call", None), "excinfo", None)
-        error = raised.value if raised is not None else None
+        error = causes.pop(collected.nodeid, None)
         while error is not None and error.__cause__ is not None and not isinstance(error, SyntaxError):
             error = error.__cause__
         report(load_error(collected.nodeid, error, str(collected.longrepr), ROOT))

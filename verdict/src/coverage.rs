@@ -94,7 +94,8 @@ impl CoverageReport {
         }
         #[expect(clippy::cast_precision_loss, reason = "a share is no exact number")]
         let share = (all > 0).then(|| 100.0 * (reached.min(all) as f64) / (all as f64));
-        share
+        // Rounding must not make it more than all.
+        share.map(|share| share.min(100.0))
     }
 
     /// Keeps the files that `keep` says.

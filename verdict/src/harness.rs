@@ -156,14 +156,22 @@ fn compile_error(error: &Diagnostic) -> (Outcome, String) {
 /// The functions of a measure's module. `judge` decides by itself, once the host and the limits
 /// have been looked at; `None` while there is none.
 struct MeasureKind {
-    plan: fn(&MeasureSpec, &str) -> HarnessPlan,
-    judge: fn(&MeasureSpec, &str, &HarnessEvidence<'_>) -> Verdict,
+    plan: PlanMeasure,
+    judge: JudgeMeasure,
 }
 
+type PlanMeasure = fn(&MeasureSpec, &str) -> HarnessPlan;
+type JudgeMeasure = fn(&MeasureSpec, &str, &HarnessEvidence<'_>) -> Verdict;
+
 fn measure(measure: Measure) -> Option<MeasureKind> {
-    match measure {
-        Measure::Compile | Measure::Coverage | Measure::Leaks | Measure::Lint => None,
-    }
+    use crate::measure::{compile, coverage, leaks, lint};
+    let (plan, judge): (PlanMeasure, JudgeMeasure) = match measure {
+        Measure::Compile => (compile::plan, compile::judge),
+        Measure::Coverage => (coverage::plan, coverage::judge),
+        Measure::Leaks => (leaks::plan, leaks::judge),
+        Measure::Lint => (lint::plan, lint::judge),
+    };
+    Some(MeasureKind { plan, judge })
 }
 
 /// Plans the command of `spec`; `None` for a kind that is not one command. The nonce must be
@@ -182,11 +190,7 @@ pub fn plan(spec: &VerifySpec, nonce: &str) -> Option<HarnessPlan> {
 pub fn isolation(spec: &VerifySpec) -> Isolation {
     match spec {
         VerifySpec::Harness(_) => Isolation::Shared,
-        VerifySpec::Measure(spec) => match spec.measure {
-            // The solution is read, not run.
-            Measure::Compile | Measure::Lint => Isolation::Separate,
-            Measure::Coverage | Measure::Leaks => Isolation::Shared,
-        },
+        VerifySpec::Measure(spec) => crate::measure::isolation(spec),
         VerifySpec::Combined(spec) => {
             let shared = |part: &crate::verify::Part| isolation(&part.verify) == Isolation::Shared;
             if spec.parts.iter().any(shared) {

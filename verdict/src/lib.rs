@@ -13,6 +13,7 @@ pub mod grade;
 pub mod harness;
 pub mod leaks;
 pub mod manifest;
+mod measure;
 pub mod plan;
 pub mod reading;
 pub mod static_check;

@@ -2,10 +2,12 @@
 //! Pure: it makes bytes and command lines; starting them, and joining the two by a socket, is the
 //! caller's work.
 
+mod blank;
 pub mod build;
 pub(crate) mod cpp;
 mod cxx;
 mod declared;
+pub(crate) mod golang;
 pub(crate) mod javascript;
 #[cfg(test)]
 mod tests;
@@ -58,6 +60,7 @@ pub(crate) fn harness_files(language: Language) -> &'static [(&'static str, &'st
     match language {
         Language::Python => &HARNESS_FILES,
         Language::JavaScript => &javascript::HARNESS_FILES,
+        Language::Go => &golang::HARNESS_FILES,
         _ => &[],
     }
 }
@@ -102,6 +105,7 @@ pub fn plan_asserts(
         Language::Python => Ok(plan_python(spec, files, nonce)),
         Language::JavaScript => Ok(javascript::plan(spec, files, nonce)),
         Language::C | Language::Cpp => cpp::plan(spec, files, nonce),
+        Language::Go => golang::plan(spec, files, nonce),
         // Refused when the request is read.
         other => {
             let reason = format!("asserts does not support {}", other.name());

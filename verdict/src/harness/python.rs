@@ -30,6 +30,13 @@ pub(crate) const RUNNER_FILES: [(&str, &str); 5] = [
     ),
 ];
 const WITH_BOTH: [&str; 3] = ["guard.py", "watch.py", "equal.py"];
+/// Variables that decide what is run before our runner can look, as the fixed defaults have them.
+const DEFAULTS: [(&str, &str); 4] = [
+    ("PATH", "/usr/local/bin:/usr/bin:/bin"),
+    ("LD_PRELOAD", ""),
+    ("LD_LIBRARY_PATH", ""),
+    ("LD_AUDIT", ""),
+];
 const FILE_MODE: u32 = 0o644;
 /// Weight of a note that a report proves nothing any more, and of one that says what was touched.
 const FORGED: u64 = 2;
@@ -80,12 +87,15 @@ pub(super) fn plan(spec: &HarnessSpec, nonce: &str, runner: &str, more: &[&str])
             .iter()
             .any(|own| name.starts_with(own))
     };
-    let env = (spec.env.iter())
-        .filter(|(name, _)| !ours(name))
-        .map(|(name, value)| (name.clone(), value.clone()));
+    // What the request sets is not the author's: it may name neither an interpreter nor a library.
+    let mut env: BTreeMap<String, String> = (DEFAULTS.iter())
+        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+        .collect();
+    let theirs = spec.env.iter().filter(|(name, _)| !ours(name));
+    env.extend(theirs.map(|(name, value)| (name.clone(), value.clone())));
     HarnessPlan {
         argv: argv.to_vec(),
-        env: env.collect(),
+        env,
         cwd: spec.cwd.clone(),
         files,
         collect: Vec::new(),

@@ -13,6 +13,7 @@ pub const WHOLE_TEST_ID: &str = "asserts";
 const LANGUAGES: &[Language] = &[
     Language::Python,
     Language::JavaScript,
+    Language::Go,
     Language::C,
     Language::Cpp,
 ];
@@ -76,7 +77,7 @@ impl AssertsSpec {
             return Err(VerifyError::Invalid {
                 field: "language",
                 value: self.language.name().to_owned(),
-                expected: "asserts supports python, javascript, c, cpp",
+                expected: "asserts supports python, javascript, go, c, cpp",
             });
         }
         if self.tests.is_empty() && self.code.trim().is_empty() {

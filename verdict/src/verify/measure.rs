@@ -97,6 +97,7 @@ impl MeasureSpec {
             }
         }
         self.report.validate()?;
-        self.phase.validate()
+        self.phase.validate()?;
+        crate::measure::check(self)
     }
 }

@@ -58,6 +58,9 @@ fn one(build: &Build, whose: Builder) -> Result<Files, Box<Verdict>> {
     let folder = tempfile::tempdir().expect("a private folder");
     let root = write_files(folder.path(), &build.files);
     let output = shell("", &build.argv, &root, "0</dev/null")
+        .envs(&build.env)
+        // The sandbox's own is gone with it; this one stays below the target folder.
+        .env("GOCACHE", concat!(env!("CARGO_TARGET_TMPDIR"), "/go-cache"))
         .stderr(std::process::Stdio::piped())
         .output()
         .expect("starts the compiler");
@@ -65,6 +68,11 @@ fn one(build: &Build, whose: Builder) -> Result<Files, Box<Verdict>> {
     for path in &build.required {
         if let Ok(bytes) = fs::read(root.join(path)) {
             files.insert(path.clone(), bytes);
+        }
+    }
+    for pattern in &build.collect {
+        if let Some(below) = pattern.strip_suffix("/**") {
+            take_all(&root, below, &mut files);
         }
     }
     let carried: Vec<&str> = files.keys().map(String::as_str).collect();
@@ -89,6 +97,20 @@ fn one(build: &Build, whose: Builder) -> Result<Files, Box<Verdict>> {
         None => {
             made().insert(key, files.clone());
             Ok(files)
+        }
+    }
+}
+
+/// Takes every file below a folder.
+fn take_all(root: &Path, below: &str, files: &mut Files) {
+    for entry in fs::read_dir(root.join(below)).into_iter().flatten() {
+        let name = entry.expect("a readable folder").file_name();
+        let path = format!("{below}/{}", name.to_string_lossy());
+        match fs::read(root.join(&path)) {
+            Ok(bytes) => {
+                files.insert(path, bytes);
+            }
+            Err(_folder) => take_all(root, &path, files),
         }
     }
 }

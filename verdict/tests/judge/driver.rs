@@ -40,23 +40,18 @@ pub(crate) fn python() -> Option<String> {
 pub(crate) fn interpreter(language: Language) -> Option<String> {
     match language {
         Language::Python => python(),
-        Language::JavaScript => {
-            let found = Command::new("node").arg("--version").output();
-            let found = found.is_ok_and(|output| output.status.success());
-            found.then(|| "node".to_owned())
-        }
-        Language::C | Language::Cpp => works("g++"),
-        Language::Rust => works("rustc"),
+        Language::JavaScript => runs("node", "--version").then(|| "node".to_owned()),
+        Language::C | Language::Cpp => runs("g++", "--version").then(String::new),
+        Language::Rust => runs("rustc", "--version").then(String::new),
+        Language::Go => runs("go", "version").then(String::new),
         _ => None,
     }
 }
 
-/// Nothing in place of a program that is built, if what builds it is on this machine.
-fn works(compiler: &str) -> Option<String> {
-    let found = Command::new(compiler).arg("--version").output();
-    found
-        .is_ok_and(|output| output.status.success())
-        .then(String::new)
+/// Whether a program is on this machine. What is built is started by its own name.
+fn runs(program: &str, arg: &str) -> bool {
+    let output = Command::new(program).arg(arg).output();
+    output.is_ok_and(|output| output.status.success())
 }
 
 /// Judges `files` by `spec` with the real programs.

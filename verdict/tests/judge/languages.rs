@@ -158,3 +158,22 @@ fn real_answers_in_javascript() {
         });
     }
 }
+
+#[test]
+fn humaneval_x_in_go() {
+    judge_set(&Set {
+        folder: "humaneval_x",
+        file: "humaneval_go.jsonl",
+        table: "humaneval_x_go",
+        prefix: "",
+        language: Language::Go,
+        solution_file: "solution.go",
+        make: |line| {
+            let (solution, spec) = humaneval_x(line);
+            (
+                solution,
+                by_code(format!("{}\n{}", text(line, "test_setup"), spec.code)),
+            )
+        },
+    });
+}

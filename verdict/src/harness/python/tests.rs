@@ -229,10 +229,9 @@ fn orders_name_the_authors_files_and_nothing_of_the_environment_reaches_the_inte
             .insert(path.to_owned(), TestFile::default());
     }
     let plan = plan(&VerifySpec::Harness(spec), NONCE).expect("a plan");
-    assert_eq!(
-        plan.env.keys().map(String::as_str).collect::<Vec<_>>(),
-        ["LANG"]
-    );
+    let names: Vec<&str> = plan.env.keys().map(String::as_str).collect();
+    let expected = ["LANG", "LD_AUDIT", "LD_LIBRARY_PATH", "LD_PRELOAD", "PATH"];
+    assert_eq!(names, expected);
     assert_eq!(
         plan.argv.last().map(String::as_str),
         Some("../../.rollcage/pytest_runner.py")
