@@ -162,6 +162,10 @@ pub struct RunsConfig {
     pub queue_len_max: u32,
     /// Items of one `RunBatch` that are taken in before the first is answered.
     pub batch_in_flight_max: u32,
+    /// Runs that are done again after a fault of ours or the host's; twenty good ones earn one more.
+    pub infra_retries_max: u32,
+    /// Runs that are done again alone after a time limit on a busy host; likewise.
+    pub alone_reruns_max: u32,
 }
 
 impl Default for RunsConfig {
@@ -170,6 +174,8 @@ impl Default for RunsConfig {
             sandboxes_max: 0,
             queue_len_max: 10_000,
             batch_in_flight_max: 256,
+            infra_retries_max: 64,
+            alone_reruns_max: 16,
         }
     }
 }

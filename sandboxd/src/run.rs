@@ -23,6 +23,7 @@ mod program;
 mod proof;
 pub mod record;
 pub mod request;
+mod retry;
 mod sandbox;
 mod streams;
 mod supervise;
@@ -45,6 +46,7 @@ pub(crate) use plan::plan_for;
 use proof::KnownWrong;
 use record::AuditSink;
 use request::{Event, Request, RunError, RunResult};
+pub use retry::RetryLimits;
 
 /// How long cancelled runs may take to end when the daemon stops.
 const STOP_MAX: Duration = Duration::from_secs(10);
@@ -73,6 +75,8 @@ pub struct EngineParts {
     pub audit: Arc<dyn AuditSink>,
     /// Bounds of admission.
     pub admission: AdmissionLimits,
+    /// How often runs may be done again.
+    pub retries: RetryLimits,
     /// Where test code runs.
     pub judge: JudgeSandbox,
     /// Where test code of a compiled language is built and runs.
@@ -86,6 +90,7 @@ struct Inner {
     link: LauncherLink,
     audit: Arc<dyn AuditSink>,
     admission: Admission,
+    retries: retry::Budget,
     judge: JudgeSandbox,
     builder: JudgeSandbox,
     unpinned_images: bool,
@@ -151,6 +156,7 @@ impl Engine {
             link: parts.link,
             audit: parts.audit,
             admission: Admission::new(parts.admission),
+            retries: retry::Budget::new(parts.retries),
             judge: parts.judge,
             builder: parts.builder,
             unpinned_images: parts.unpinned_images,

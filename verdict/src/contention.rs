@@ -28,6 +28,15 @@ pub struct Contention {
     /// Whose pressure that was taken from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<PressureSource>,
+    /// Whether the verdict is that of a repetition with nothing else on the node; where that had time
+    /// enough these figures are those of the first attempt.
+    #[serde(skip_serializing_if = "is_false")]
+    pub rerun_alone: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+fn is_false(is: &bool) -> bool {
+    !is
 }
 
 /// The host's part in `ending` of a run with a rate of `cpu_millicores`; `None` where no time limit
@@ -46,6 +55,7 @@ pub fn contention(ending: &Ending, usage: &Usage, cpu_millicores: u64) -> Option
         cpu_share_ms: wall_ms.saturating_mul(cpu_millicores) / 1000,
         cpu_waited_ms: waited,
         source: usage.pressure.map(|pressure| pressure.source),
+        rerun_alone: false,
     })
 }
 

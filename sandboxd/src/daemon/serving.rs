@@ -31,7 +31,7 @@ use crate::metrics::Metrics;
 use crate::policy_set::{PolicySet, PolicySetError, Ready};
 use crate::run::admission::AdmissionLimits;
 use crate::run::launcher_link::{LauncherLink, LinkError};
-use crate::run::{BUILDER_POLICY, Engine, EngineParts, JudgeSandbox};
+use crate::run::{BUILDER_POLICY, Engine, EngineParts, JudgeSandbox, RetryLimits};
 use crate::self_test::ProveError;
 use crate::store::{Retention, Store, StoreError, unix_ms};
 use crate::telemetry::chain;
@@ -258,6 +258,10 @@ fn engine(
         link,
         audit: Arc::new(audit),
         admission,
+        retries: RetryLimits {
+            infra_max: config.runs.infra_retries_max,
+            alone_max: config.runs.alone_reruns_max,
+        },
         judge: judge_sandbox(judge)?,
         builder: judge_sandbox(&judge_policy(BUILDER_POLICY)?)?,
         unpinned_images: config.host_image.accept_unpinned,

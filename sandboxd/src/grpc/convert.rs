@@ -115,6 +115,7 @@ pub fn run_request(
         deadline_ms: message.deadline_ms,
         labels: message.labels,
         traceparent: Some(message.traceparent).filter(|text| !text.is_empty()),
+        retries_infra: false,
         probe: false,
         proof,
     })

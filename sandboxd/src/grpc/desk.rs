@@ -19,7 +19,7 @@ use tokio::sync::{mpsc, watch};
 use tokio_util::task::TaskTracker;
 use tonic::Code;
 
-use super::auth::Session;
+use super::auth::{Rpc, Session};
 use super::convert::{self, Offer};
 use super::status::ApiError;
 use crate::metrics::Metrics;
@@ -249,7 +249,11 @@ impl Desk {
             policies: &policies,
             images: &IMAGES,
         };
-        let request = convert::run_request(message, session, offer, run_id.clone())?;
+        let retries_infra = message.retry_infra;
+        let mut request = convert::run_request(message, session, offer, run_id.clone())?;
+        // Who waits for one run alone may ask again; a batch has nobody who would.
+        let is_batch = arrival.rpc == Rpc::RunsRunBatch.rule().name;
+        request.retries_infra = retries_infra.unwrap_or(is_batch);
         let (sender, receiver) = watch::channel(None);
         let cancel = Cancel::new();
         let run = ActiveRun {

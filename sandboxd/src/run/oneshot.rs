@@ -27,7 +27,8 @@ use super::plan::{plan_for, spawn_spec};
 use super::program::{Outside, Program, Ran, run_program};
 use super::proof;
 use super::record::{self, AppendFailed};
-use super::request::{Event, InputFile, Receipt, Request, RunError, RunResult};
+use super::request::{Event, InputFile, Receipt, Request, RunError, RunResult, Why};
+use super::retry;
 use super::sandbox::until;
 use super::supervise::DEADLINE;
 
@@ -57,7 +58,7 @@ pub(super) async fn run_to_end(
     cancel: Cancel,
 ) -> Result<RunResult, RunError> {
     let received = Instant::now();
-    let outcome = serve(inner, request, events, cancel, received).await;
+    let outcome = attempts(inner, request, events, cancel, received).await;
     if let Err(error) = &outcome
         && let Err(failed) = inner.audit.append(record::refused(request, error)).await
     {
@@ -70,13 +71,62 @@ pub(super) async fn run_to_end(
     outcome
 }
 
-async fn serve(
+/// Runs it, and again where its result would say little; see [`retry`].
+async fn attempts(
     inner: &Inner,
     request: &Request,
     events: Option<mpsc::Sender<Event>>,
     cancel: Cancel,
     received: Instant,
 ) -> Result<RunResult, RunError> {
+    let mut once = Once {
+        received,
+        number: 1,
+        alone: false,
+    };
+    let mut result = serve(inner, request, events, cancel.clone(), once).await?;
+    let mut earlier = Vec::new();
+    while let Some(why) = inner.retries.again(request, &result, &earlier) {
+        earlier.push(retry::attempt(&result, why));
+        once.number += 1;
+        once.alone |= why == Why::HostBusy;
+        // Live events were told of the first attempt: a second stream of them would be no stream.
+        match serve(inner, request, None, cancel.clone(), once).await {
+            Ok(next) if !retry::is_worse(&next, why) => {
+                result = retry::marked(next, &result, why);
+            }
+            Err(error @ RunError::Unrecorded { .. }) => return Err(error),
+            // What there is stands; how the repetition failed is in records of its own.
+            Ok(_) | Err(_) => {
+                earlier.pop();
+                retry::mark_in_vain(&mut result);
+                break;
+            }
+        }
+    }
+    result.earlier = earlier;
+    Ok(result)
+}
+
+/// Which attempt of a run this is.
+#[derive(Debug, Clone, Copy)]
+struct Once {
+    /// When the request came.
+    received: Instant,
+    /// From 1.
+    number: u32,
+    /// Whether nothing else may run beside it.
+    alone: bool,
+}
+
+async fn serve(
+    inner: &Inner,
+    request: &Request,
+    events: Option<mpsc::Sender<Event>>,
+    cancel: Cancel,
+    once: Once,
+) -> Result<RunResult, RunError> {
+    let received = once.received;
     check(inner, request)?;
     check_build(request)?;
     let mut plan = plan_for(
@@ -88,7 +138,7 @@ async fn serve(
     plan.probe = request.probe;
     let deadline_ms = (request.deadline_ms > 0).then_some(request.deadline_ms);
     let deadline = deadline_ms.map(|ms| received + Duration::from_millis(ms));
-    let turn = queue(inner, request, events.as_ref(), &cancel, deadline).await?;
+    let turn = queue(inner, request, events.as_ref(), &cancel, (deadline, once)).await?;
     let queue_ms = millis(received.elapsed());
     let ids = sandbox_ids(request)?;
     let places = match turn {
@@ -100,7 +150,7 @@ async fn serve(
         }
         Turn::Cancelled(by) => {
             let outcomes = Outcomes::never_ran(inner, request, by, queue_ms);
-            return record_end(inner, request, outcomes, None).await;
+            return record_end(inner, request, outcomes, None, once).await;
         }
     };
     let outside = Outside {
@@ -113,7 +163,7 @@ async fn serve(
     // is: the sync of the one overlaps the run. If they cannot be written there is no result, and
     // no reason to go on.
     let recording = async {
-        let recorded = record_admitted(inner, request, &ids, queue_ms).await;
+        let recorded = record_admitted(inner, request, &ids, (queue_ms, once)).await;
         if recorded.is_err() {
             cancel.cancel("audit");
         }
@@ -128,7 +178,7 @@ async fn serve(
     if outcomes.ran.facts.refused {
         return Err(launcher_refused(&outcomes.ran));
     }
-    record_end(inner, request, outcomes, unrecorded).await
+    record_end(inner, request, outcomes, unrecorded, once).await
 }
 
 /// Whether what has to be built for the verification could run under the policy.
@@ -211,9 +261,14 @@ async fn queue(
     request: &Request,
     events: Option<&mpsc::Sender<Event>>,
     cancel: &Cancel,
-    deadline: Option<Instant>,
+    (deadline, once): (Option<Instant>, Once),
 ) -> Result<Turn, RunError> {
-    let places = if grade::needs_pair(request) { 2 } else { 1 };
+    let places = match once.alone {
+        // As many as there are: nothing else runs then.
+        true => u32::MAX,
+        false if grade::needs_pair(request) => 2,
+        false => 1,
+    };
     let (tenant, priority) = (&request.caller.tenant, request.priority);
     let mut waiting = if request.probe {
         inner.admission.enter_beyond(tenant, priority)
@@ -264,10 +319,13 @@ async fn record_admitted(
     inner: &Inner,
     request: &Request,
     ids: &SandboxIds,
-    queue_ms: u64,
+    (queue_ms, once): (u64, Once),
 ) -> Result<Option<AppendFailed>, RunError> {
     let inputs_sha256 = grade::evidence(inner, request).inputs_sha256;
-    let mut drafts = vec![record::admitted(request, &inputs_sha256, queue_ms)];
+    let mut drafts = vec![record::numbered(
+        record::admitted(request, &inputs_sha256, queue_ms),
+        once.number,
+    )];
     let requested = |id: &String, role| record::sandbox_requested(request, id, role);
     drafts.extend(ids.program.iter().map(|id| requested(id, "program")));
     // Where something is built first it is not known yet whether these will be asked for.
@@ -419,6 +477,7 @@ async fn record_end(
     request: &Request,
     outcomes: Outcomes,
     unrecorded: Option<AppendFailed>,
+    once: Once,
 ) -> Result<RunResult, RunError> {
     let Outcomes {
         ran,
@@ -446,8 +505,9 @@ async fn record_end(
         audit: Receipt::default(),
         sandbox_id: ran.sandbox_id,
         witnessed: ran.facts.witnessed,
+        earlier: Vec::new(),
     };
-    let draft = record::ended(request, &result);
+    let draft = record::numbered(record::ended(request, &result), once.number);
     let appended = append_all(inner, request, vec![draft]).await?;
     let mut failed = unrecorded;
     match appended {

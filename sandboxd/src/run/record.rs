@@ -116,6 +116,14 @@ pub(crate) fn admitted(request: &Request, inputs_sha256: &str, queue_ms: u64) ->
     }
 }
 
+/// The same of a later attempt.
+pub(crate) fn numbered(draft: Draft, attempt: u32) -> Draft {
+    match attempt {
+        0 | 1 => draft,
+        later => draft.with("attempt", later),
+    }
+}
+
 /// A sandbox is asked for on behalf of a run.
 pub(crate) fn sandbox_requested(request: &Request, sandbox_id: &str, role: &str) -> Draft {
     let mut draft = draft(Event::SandboxRequested, request);

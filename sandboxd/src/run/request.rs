@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::self_test::Proof;
 use confine::wire::Fact;
 use policies::{EffectiveLimits, Policy};
-use verdict::{Denial, Ending, ManifestRow, Usage, Verdict, VerifySpec};
+use verdict::{Denial, Ending, ManifestRow, Outcome, Usage, Verdict, VerifySpec};
 
 /// Who asked, as authenticated.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,6 +72,8 @@ pub struct Request {
     pub labels: BTreeMap<String, String>,
     /// W3C trace context, if any.
     pub traceparent: Option<String>,
+    /// Whether it is done again on another fresh sandbox, once, after a fault of ours or the host's.
+    pub retries_infra: bool,
     /// Whether the probe program is shown in its sandbox: a self-test's own run.
     pub probe: bool,
     /// What a self-test found about the confinement under its policy.
@@ -132,6 +134,30 @@ pub struct Receipt {
     pub sha256: String,
 }
 
+/// Why an attempt was not the last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Why {
+    /// It ended by a fault of ours or the host's.
+    InfraError,
+    /// A time limit ended it while others kept it from its CPUs; it was done again alone.
+    HostBusy,
+}
+
+/// An attempt that was not the last.
+#[derive(Debug, Clone)]
+pub struct Attempt {
+    /// Why it was not.
+    pub why: Why,
+    /// Sandbox the program ran in.
+    pub sandbox_id: String,
+    /// How the task was judged.
+    pub outcome: Outcome,
+    /// Why so.
+    pub reason: String,
+    /// Receipt of its own audit record.
+    pub audit: Receipt,
+}
+
 /// How a run went.
 #[derive(Debug, Clone)]
 pub struct RunResult {
@@ -163,6 +189,8 @@ pub struct RunResult {
     pub sandbox_id: String,
     /// A self-test's: what the launcher and pid 1 saw of the sandbox from outside of the program.
     pub witnessed: Vec<Fact>,
+    /// Attempts before the one that is told here.
+    pub earlier: Vec<Attempt>,
 }
 
 /// Why no run took place. Never made of anything the program did.

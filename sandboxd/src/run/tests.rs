@@ -6,6 +6,7 @@ mod fake;
 mod grading;
 mod limits;
 mod proved;
+mod retries;
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -98,6 +99,7 @@ fn request(argv: &[&str]) -> Request {
         deadline_ms: 0,
         labels: Default::default(),
         traceparent: None,
+        retries_infra: false,
         probe: false,
         proof: crate::self_test::Proof::None,
     }
@@ -117,6 +119,15 @@ struct House {
 }
 
 async fn house_with(script: fake::Script, log: MemoryLog, live_max: u32) -> House {
+    house_retrying(script, log, live_max, RetryLimits::default()).await
+}
+
+async fn house_retrying(
+    script: fake::Script,
+    log: MemoryLog,
+    live_max: u32,
+    retries: RetryLimits,
+) -> House {
     let link = LauncherLink::connect(fake::launcher(script)).await.unwrap();
     let log = Arc::new(log);
     let engine = Engine::new(EngineParts {
@@ -126,6 +137,7 @@ async fn house_with(script: fake::Script, log: MemoryLog, live_max: u32) -> Hous
             live_max,
             queued_max: 2,
         },
+        retries,
         judge: judge_sandbox("python"),
         builder: judge_sandbox("build"),
         unpinned_images: true,

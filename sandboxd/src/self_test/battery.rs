@@ -236,6 +236,7 @@ fn request(subject: &Subject, row: Option<&str>) -> Result<Request, BatteryFault
         deadline_ms: DEADLINE_MS,
         labels: BTreeMap::from([("self_test".to_owned(), what.to_owned())]),
         traceparent: None,
+        retries_infra: false,
         probe: true,
         proof: Proof::None,
     })

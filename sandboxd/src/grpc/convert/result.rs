@@ -8,7 +8,7 @@ use verdict::{
     Verdict,
 };
 
-use crate::run::request::{Captured, Event, OutputStream, RunResult};
+use crate::run::request::{Attempt, Captured, Event, OutputStream, RunResult, Why};
 
 /// A result as told to its caller.
 #[must_use]
@@ -52,6 +52,24 @@ pub fn run_result(result: RunResult, node: &str) -> v1::RunResult {
         sandbox_id: result.sandbox_id,
         node: node.to_owned(),
         error: None,
+        earlier_attempts: result.earlier.into_iter().map(attempt).collect(),
+    }
+}
+
+fn attempt(attempt: Attempt) -> v1::Attempt {
+    let why = match attempt.why {
+        Why::InfraError => v1::RetryReason::InfraError,
+        Why::HostBusy => v1::RetryReason::HostBusy,
+    };
+    v1::Attempt {
+        why: why.into(),
+        sandbox_id: attempt.sandbox_id,
+        outcome: outcome(attempt.outcome).into(),
+        reason: attempt.reason,
+        audit: Some(v1::AuditReceipt {
+            seq: attempt.audit.seq,
+            sha256: attempt.audit.sha256,
+        }),
     }
 }
 
@@ -318,6 +336,7 @@ fn evidence(evidence: Evidence) -> v1::Evidence {
             source: contention
                 .source
                 .map(|source| pressure_source(source).into()),
+            rerun_alone: contention.rerun_alone,
         }),
         flake: evidence.flake.map(|flake| v1::Flake {
             runs: flake.runs,

@@ -73,6 +73,7 @@ impl Runner for Puppet {
                 audit: Receipt::default(),
                 sandbox_id: "sb".into(),
                 witnessed: vec![],
+                earlier: vec![],
             })
         })
     }
