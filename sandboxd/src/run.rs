@@ -14,6 +14,7 @@ mod cpu_clock;
 mod facts;
 mod grade;
 mod harness_cache;
+mod keep;
 pub mod launcher_link;
 mod oneshot;
 mod packet;

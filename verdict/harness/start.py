@@ -1,4 +1,5 @@
-"""Starts one of our programs: `start.py judge`, `start.py solution FILE` or `start.py compile`.
+"""Starts one of our programs: `start.py judge`, `start.py solution FILE`, `start.py cases FORM ...`
+or `start.py compile`.
 
 Compiling these files takes longer than starting the interpreter, so that code compiled before, in
 a pristine sandbox of the same image, is taken where there is some for this interpreter.
@@ -8,7 +9,8 @@ import posix
 import sys
 
 WIRE = ("kinds.py", "codec.py", "peer.py")
-PROGRAMS = {"judge": "judge.py", "solution": "solution_host.py"}
+PROGRAMS = {"judge": ("judge.py",), "solution": ("solution_host.py",),
+            "cases": ("solution_host.py", "cases_host.py")}
 # The working folder is /workspace; where a sandbox has no root of its own, that lies elsewhere.
 FOLDER = posix.getcwd() + "/" + sys.argv[0].rpartition("/")[0]
 MARK = b"rollcage-cache-1\n" + sys.modules["_frozen_importlib_external"].MAGIC_NUMBER
@@ -31,7 +33,7 @@ def from_cache():
 def main():
     task = sys.argv[1]
     if task == "compile":
-        names = WIRE + tuple(PROGRAMS.values())
+        names = WIRE + ("judge.py",) + PROGRAMS["cases"]
         sys.stdout.buffer.write(MARK + marshal.dumps({name: from_text(name) for name in names}))
         return
     cache = from_cache()
@@ -39,8 +41,8 @@ def main():
     program.wire, program.FOLDER = wire, FOLDER
     for name in WIRE:
         exec(cache.get(name) or from_text(name), wire.__dict__)
-    name = PROGRAMS[task]
-    exec(cache.get(name) or from_text(name), program.__dict__)
+    for name in PROGRAMS[task]:
+        exec(cache.get(name) or from_text(name), program.__dict__)
     program.main()
 
 

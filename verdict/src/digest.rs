@@ -86,6 +86,8 @@ pub fn verifier_sha256(spec: &VerifySpec) -> String {
         {
             &RUNNER_FILES
         }
+        VerifySpec::Cases(_) => harness_files(Language::Python),
+        VerifySpec::Answer(_) => &[("symbolic.py", crate::answer::SYMBOLIC)],
         _ => &[],
     };
     let parts = version.iter().chain(harness);

@@ -3,7 +3,7 @@
 
 mod asserts;
 mod build;
-mod compare;
+pub(crate) mod compare;
 mod report;
 #[cfg(test)]
 mod tests;
@@ -72,7 +72,11 @@ pub fn grade_stdout(spec: &StdoutSpec, run: Ended<'_>, output: Output<'_>) -> Ve
     }
     let message = match run.ending {
         Ending::Exited { code } if *code == spec.exit_code => {
-            compare::difference(spec, output.kept).unwrap_or_default()
+            let rules = compare::Rules {
+                ignore_trailing_space: spec.ignore_trailing_space,
+                float_tolerance: spec.float_tolerance,
+            };
+            compare::difference(rules, &spec.stdout, output.kept).unwrap_or_default()
         }
         ending => format!(
             "{}; expected exit code {}",
@@ -83,7 +87,8 @@ pub fn grade_stdout(spec: &StdoutSpec, run: Ended<'_>, output: Output<'_>) -> Ve
     of_one_test("stdout", message)
 }
 
-fn of_one_test(id: &str, message: String) -> Verdict {
+/// The verdict of a kind that has one test: passed without a message.
+pub(crate) fn of_one_test(id: &str, message: String) -> Verdict {
     let (outcome, status) = if message.is_empty() {
         (Outcome::Passed, TestStatus::Passed)
     } else {

@@ -1,6 +1,8 @@
 //! What a run left behind, turned into a result: endings, verdicts, rewards and their evidence.
 //! Pure: it knows no clock, no file, no process. It is told what the kernel and the judge said.
 
+pub mod answer;
+pub mod cases;
 pub mod contention;
 pub mod coverage;
 pub mod denial;

@@ -43,13 +43,15 @@ const WIRE: [(&str, &str); 3] = [
 ];
 const START: &str = include_str!("../harness/start.py");
 const SOLUTION_HOST: &str = include_str!("../harness/solution_host.py");
+const CASES_HOST: &str = include_str!("../harness/cases_host.py");
 const JUDGE: &str = include_str!("../harness/judge.py");
 
 /// Our programs: name and text.
-const HARNESS_FILES: [(&str, &str); 6] = [
+const HARNESS_FILES: [(&str, &str); 7] = [
     WIRE[0],
     WIRE[1],
     WIRE[2],
+    ("cases_host.py", CASES_HOST),
     ("judge.py", JUDGE),
     ("solution_host.py", SOLUTION_HOST),
     ("start.py", START),
@@ -166,7 +168,7 @@ pub struct CachePlan {
 /// Plans the compiling.
 #[must_use]
 pub fn plan_cache() -> CachePlan {
-    let files = harness(&["start.py", "judge.py", "solution_host.py"]);
+    let files = harness(&["start.py", "judge.py", "solution_host.py", "cases_host.py"]);
     CachePlan {
         files,
         argv: argv("compile"),
@@ -187,6 +189,11 @@ pub struct NotACache {
 }
 
 impl HarnessCache {
+    /// The compiled code.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
     /// Takes the output of a [`CachePlan`] run that exited with 0.
     ///
     /// # Errors
@@ -201,19 +208,19 @@ impl HarnessCache {
 }
 
 /// The request's files but those that lie where our own go.
-fn without_harness(files: &BTreeMap<String, Vec<u8>>) -> BTreeMap<String, Vec<u8>> {
+pub(crate) fn without_harness(files: &BTreeMap<String, Vec<u8>>) -> BTreeMap<String, Vec<u8>> {
     (files.iter())
         .filter(|(path, _)| !touches_harness(path))
         .map(|(path, bytes)| (path.clone(), bytes.clone()))
         .collect()
 }
 
-fn ours(name: &str) -> String {
+pub(crate) fn ours(name: &str) -> String {
     format!("{HARNESS_FOLDER}/{name}")
 }
 
 /// The module of both processes and the programs named.
-fn harness(programs: &[&str]) -> BTreeMap<String, Vec<u8>> {
+pub(crate) fn harness(programs: &[&str]) -> BTreeMap<String, Vec<u8>> {
     let wire = WIRE.map(|(name, _)| name);
     (HARNESS_FILES.iter())
         .filter(|(name, _)| programs.contains(name) || wire.contains(name))
@@ -221,7 +228,7 @@ fn harness(programs: &[&str]) -> BTreeMap<String, Vec<u8>> {
         .collect()
 }
 
-fn argv(task: &str) -> Vec<String> {
+pub(crate) fn argv(task: &str) -> Vec<String> {
     let program = format!("{HARNESS_FOLDER}/start.py");
     ["python3", "-I", "-S", "-B", &program, task]
         .map(str::to_owned)

@@ -28,8 +28,8 @@ const KINDS: &[(&str, bool)] = &[
     ("exit_code", true),
     ("stdout", true),
     ("asserts", true),
-    ("answer", false),
-    ("cases", false),
+    ("answer", true),
+    ("cases", true),
     ("pytest", false),
     ("unittest", false),
     ("cargo_test", false),
@@ -100,6 +100,22 @@ pub enum VerifyError {
         /// What it may be.
         expected: &'static str,
     },
+    /// An answer that cannot be compared so.
+    #[error("verify.answer.expected is {value}; {why}")]
+    Answer {
+        /// The answer, shortened.
+        value: String,
+        /// Why not.
+        why: String,
+    },
+    /// Something wrong with one case.
+    #[error("verify.cases: case {id:?}: {why}")]
+    InCase {
+        /// Its id.
+        id: String,
+        /// What, in words.
+        why: String,
+    },
     /// Something wrong with one part of a combination.
     #[error("verify.parts[{index}]: {source}")]
     InPart {
@@ -118,6 +134,8 @@ impl VerifyError {
         match self {
             Self::NotSupportedYet { .. } | Self::UnknownKind { .. } => "kind".to_owned(),
             Self::Missing { field, .. } | Self::Invalid { field, .. } => (*field).to_owned(),
+            Self::Answer { .. } => "answer.expected".to_owned(),
+            Self::InCase { .. } => "cases".to_owned(),
             Self::InPart { index, source } => format!("parts[{index}].verify.{}", source.field()),
         }
     }

@@ -21,6 +21,9 @@ pub(super) const FILE: &str = "rollcage.v1.File";
 /// The message that may also be written as its code alone.
 const TEST_CODE: &str = "rollcage.v1.TestCode";
 
+/// The message whose JSON form is any JSON: it keeps its text.
+pub(super) const PLAIN: &str = "rollcage.v1.PlainValue";
+
 /// A message from JSON; `path` names it in errors.
 pub(super) fn message(
     descriptor: &MessageDescriptor,
@@ -35,6 +38,12 @@ pub(super) fn message(
     {
         let mut result = DynamicMessage::new(descriptor.clone());
         result.set_field_by_name("code", Field::String(code.clone()));
+        return Ok(result);
+    }
+    if descriptor.full_name() == PLAIN {
+        let mut result = DynamicMessage::new(descriptor.clone());
+        let value = plain(tree, path)?;
+        result.set_field_by_name("json", Field::String(value.to_string()));
         return Ok(result);
     }
     let entries = object(tree, path)?;
@@ -53,7 +62,7 @@ pub(super) fn message(
             let other = (other != key).then(|| other.to_owned());
             return Err(JsonError::Duplicate { path: here, other });
         }
-        if *value == Tree::Null {
+        if *value == Tree::Null && !is_plain(&field) {
             continue;
         }
         let value = if base64 {
@@ -64,6 +73,36 @@ pub(super) fn message(
         result.set_field(&field, value);
     }
     Ok(result)
+}
+
+/// Whether null is a value of the field, and not its absence.
+fn is_plain(field: &FieldDescriptor) -> bool {
+    matches!(field.kind(), Kind::Message(message) if message.full_name() == PLAIN)
+}
+
+/// The same JSON; no key may stand twice.
+fn plain(tree: &Tree, path: &str) -> Result<serde_json::Value, JsonError> {
+    use serde_json::Value;
+    Ok(match tree {
+        Tree::Null => Value::Null,
+        Tree::Bool(value) => Value::Bool(*value),
+        Tree::Number(value) => Value::Number(value.clone()),
+        Tree::Text(text) => Value::String(text.clone()),
+        Tree::List(items) => {
+            let items = items.iter().map(|item| plain(item, path));
+            Value::Array(items.collect::<Result<_, _>>()?)
+        }
+        Tree::Object(entries) => {
+            let mut object = serde_json::Map::new();
+            for (key, value) in entries {
+                if object.insert(key.clone(), plain(value, path)?).is_some() {
+                    let path = join(path, key);
+                    return Err(JsonError::Duplicate { path, other: None });
+                }
+            }
+            Value::Object(object)
+        }
+    })
 }
 
 fn object<'a>(tree: &'a Tree, path: &str) -> Result<&'a [(String, Tree)], JsonError> {

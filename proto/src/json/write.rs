@@ -15,6 +15,12 @@ pub(super) fn message(dynamic: &DynamicMessage) -> Value {
     if descriptor.full_name() == super::read::FILE {
         return file(dynamic);
     }
+    if descriptor.full_name() == super::read::PLAIN {
+        let text = dynamic.get_field_by_name("json");
+        let text = text.as_ref().and_then(|text| text.as_str()).unwrap_or("");
+        // What a peer sent as no JSON is told as the text that it is.
+        return serde_json::from_str(text).unwrap_or_else(|_error| json!(text));
+    }
     let mut object = Map::new();
     for field in descriptor.fields() {
         if field.supports_presence() && !dynamic.has_field(&field) {

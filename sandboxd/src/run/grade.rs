@@ -2,7 +2,9 @@
 //!
 //! What counts as a pass is decided by crate `verdict` alone; here its questions are carried out.
 
+pub(super) mod answer;
 pub(super) mod build;
+pub(super) mod cases;
 
 use std::collections::BTreeMap;
 
@@ -176,7 +178,7 @@ impl Judged {
     }
 
     /// There was nothing to start.
-    fn without_run(verdict: Verdict) -> Self {
+    pub(super) fn without_run(verdict: Verdict) -> Self {
         let mut solution = Ran::never();
         let by = ENDED_BY_GRADER.to_owned();
         solution.facts.kills.push(Kill {
@@ -236,25 +238,15 @@ impl Prepared {
         {
             plan = plan.with_cache(&cache);
         }
-        let modes: BTreeMap<&str, u32> = request
-            .files
-            .iter()
-            .map(|file| (file.path.as_str(), file.mode))
-            .collect();
-        let solution_files = std::mem::take(&mut plan.solution_files).into_iter();
-        let judge_files = std::mem::take(&mut plan.judge_files).into_iter();
-        let file = |(path, content): (String, Vec<u8>)| InputFile {
-            mode: modes.get(path.as_str()).copied().unwrap_or(FILE_MODE),
-            path,
-            content,
-        };
+        let solution_files = std::mem::take(&mut plan.solution_files);
+        let judge_files = std::mem::take(&mut plan.judge_files);
         Ok(Self {
             nonce,
             judge,
             judge_plan,
             judge_limits,
-            solution_files: solution_files.map(file).collect(),
-            judge_files: judge_files.map(file).collect(),
+            solution_files: with_modes(solution_files, &request.files),
+            judge_files: with_modes(judge_files, &request.files),
             plan,
         })
     }
@@ -324,6 +316,20 @@ impl Prepared {
             of(&solution, &request.limits).or_else(|| of(&judge, &self.judge_limits));
         verdict
     }
+}
+
+/// Files of a plan, with the modes that the request gives to its own.
+fn with_modes(files: BTreeMap<String, Vec<u8>>, given: &[InputFile]) -> Vec<InputFile> {
+    let modes: BTreeMap<&str, u32> = given
+        .iter()
+        .map(|file| (file.path.as_str(), file.mode))
+        .collect();
+    let file = |(path, content): (String, Vec<u8>)| InputFile {
+        mode: modes.get(path.as_str()).copied().unwrap_or(FILE_MODE),
+        path,
+        content,
+    };
+    files.into_iter().map(file).collect()
 }
 
 /// What nobody but this run's judge knows.

@@ -5,17 +5,12 @@
 
 use std::time::Duration;
 
-use audit::Draft;
 use confine::plan::Plan;
-use futures::future::join_all;
-use policies::AuditFailure;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use verdict::ending::Ending;
-use verdict::{
-    AssertsSpec, ControlLayer, ControlStatus, ManifestRow, Outcome, Usage, Verdict, VerifySpec,
-};
+use verdict::{AnswerSpec, AssertsSpec, CasesSpec, Outcome, Usage, Verdict, VerifySpec};
 
 use super::Inner;
 use super::admission::Places;
@@ -23,11 +18,12 @@ use super::cancel::Cancel;
 use super::conclude::{Concluded, conclude};
 use super::facts::millis;
 use super::grade;
+use super::keep::{append_all, record_end};
 use super::plan::{plan_for, spawn_spec};
 use super::program::{Outside, Program, Ran, run_program};
 use super::proof;
 use super::record::{self, AppendFailed};
-use super::request::{Event, InputFile, Receipt, Request, RunError, RunResult, Why};
+use super::request::{Event, Request, RunError, RunResult, Why};
 use super::retry;
 use super::sandbox::until;
 use super::supervise::DEADLINE;
@@ -41,10 +37,10 @@ enum Turn {
 }
 
 /// What a run came to, before it is recorded.
-struct Outcomes {
-    ran: Ran,
-    concluded: Concluded,
-    verdict: Verdict,
+pub(super) struct Outcomes {
+    pub(super) ran: Ran,
+    pub(super) concluded: Concluded,
+    pub(super) verdict: Verdict,
 }
 
 /// Runs one request to its end.
@@ -110,11 +106,11 @@ async fn attempts(
 
 /// Which attempt of a run this is.
 #[derive(Debug, Clone, Copy)]
-struct Once {
+pub(super) struct Once {
     /// When the request came.
     received: Instant,
     /// From 1.
-    number: u32,
+    pub(super) number: u32,
     /// Whether nothing else may run beside it.
     alone: bool,
 }
@@ -299,6 +295,8 @@ async fn queue(
 struct SandboxIds {
     program: Option<String>,
     pair: Option<(String, String)>,
+    /// Of the cases, or of the judge of an answer.
+    single: Option<String>,
 }
 
 fn sandbox_ids(request: &Request) -> Result<SandboxIds, RunError> {
@@ -310,7 +308,16 @@ fn sandbox_ids(request: &Request) -> Result<SandboxIds, RunError> {
     let program = (!request.argv.is_empty()).then(|| base.clone());
     let pair =
         grade::needs_pair(request).then(|| (format!("{base}-solution"), format!("{base}-judge")));
-    Ok(SandboxIds { program, pair })
+    let single = match &request.verify {
+        Some(VerifySpec::Cases(_)) => Some(format!("{base}-cases")),
+        Some(VerifySpec::Answer(_)) => Some(format!("{base}-judge")),
+        _ => None,
+    };
+    Ok(SandboxIds {
+        program,
+        pair,
+        single,
+    })
 }
 
 /// Records that the run starts now, with every sandbox it will ask for. Gives the reason if that
@@ -333,28 +340,27 @@ async fn record_admitted(
     if let Some((solution, judge)) = pair {
         drafts.extend([requested(solution, "solution"), requested(judge, "judge")]);
     }
+    if let (Some(VerifySpec::Cases(_)), Some(id)) = (&request.verify, &ids.single) {
+        drafts.push(requested(id, "cases"));
+    }
     append_all(inner, request, drafts)
         .await
         .map(|done| done.err())
 }
 
-/// Appends records, the first first. A failure is an error only where the policy says deny.
-async fn append_all(
-    inner: &Inner,
-    request: &Request,
-    drafts: Vec<Draft>,
-) -> Result<Result<Receipt, AppendFailed>, RunError> {
-    let appended = join_all(drafts.into_iter().map(|draft| inner.audit.append(draft))).await;
-    let all: Result<Vec<Receipt>, AppendFailed> = appended.into_iter().collect();
-    match all {
-        Ok(receipts) => Ok(Ok(receipts.into_iter().next().unwrap_or_default())),
-        Err(failed) if request.policy.audit.on_failure == AuditFailure::Degrade => {
-            tracing::warn!(error = &failed as &dyn std::error::Error, "audit degraded");
-            Ok(Err(failed))
-        }
-        Err(failed) => Err(RunError::Unrecorded {
-            message: format!("{failed}, and policy {} says deny", request.policy.name),
-        }),
+/// The request's own program.
+fn own_program<'a>(request: &'a Request, plan: &'a Plan, id: &str) -> Program<'a> {
+    Program {
+        sandbox_id: id.to_owned(),
+        plan,
+        limits: &request.limits,
+        files: &request.files,
+        spec: spawn_spec(&request.argv, &request.env, &request.cwd),
+        stdin: request.stdin.clone(),
+        extra: Vec::new(),
+        group: None,
+        collect: &request.collect,
+        inspect: request.probe,
     }
 }
 
@@ -373,37 +379,43 @@ async fn carry_out(
         (ran, concluded)
     };
     let first = match &ids.program {
-        Some(id) => {
-            let program = Program {
-                sandbox_id: id.clone(),
-                plan,
-                limits: &request.limits,
-                files: &request.files,
-                spec: spawn_spec(&request.argv, &request.env, &request.cwd),
-                stdin: request.stdin.clone(),
-                extra: Vec::new(),
-                group: None,
-                collect: &request.collect,
-                inspect: request.probe,
-            };
-            Some(conclude(
-                run_program(&inner.link, program, outside.clone()).await,
-            ))
-        }
+        Some(id) => Some(conclude(
+            run_program(&inner.link, own_program(request, plan, id), outside.clone()).await,
+        )),
         None => None,
     };
     let no_run = |(_, concluded): &(Ran, Concluded)| concluded.ending.is_host_fault();
-    let ((ran, concluded), verdict) = match (first, asserts(request, ids)) {
+    let ((ran, concluded), verdict) = match (first, apart(request, ids)) {
         (Some(first), None) => {
             let verdict = grade::by_run(request, &first.0, &first.1);
             (first, verdict)
+        }
+        (first, Some(Apart::Answer(spec, id))) => {
+            let by = (first.as_ref(), id);
+            let verdict = grade::answer::by_answer(inner, request, spec, by, &outside).await;
+            match first {
+                Some(first) => (first, verdict),
+                None => {
+                    let judged = grade::Judged::without_run(verdict);
+                    (conclude(judged.solution), judged.verdict)
+                }
+            }
         }
         (Some(first), Some(_)) if no_run(&first) => {
             let verdict = grade::unscored(&first.1.ending);
             (first, verdict)
         }
-        (first, Some((spec, pair))) => {
-            let judged = grade::by_asserts(inner, request, (spec, plan), pair, &outside).await;
+        (first, Some(apart)) => {
+            let judged = match apart {
+                Apart::Asserts(spec, pair) => {
+                    grade::by_asserts(inner, request, (spec, plan), pair, &outside).await
+                }
+                Apart::Cases(spec, id) => {
+                    grade::cases::by_cases(inner, request, (spec, plan), id, &outside).await
+                }
+                // Answered above.
+                Apart::Answer(..) => grade::Judged::without_run(Verdict::unjudged()),
+            };
             (
                 first.unwrap_or_else(|| conclude(judged.solution)),
                 judged.verdict,
@@ -425,13 +437,19 @@ async fn carry_out(
     }
 }
 
-/// Test code to run, with the names of the sandboxes for it.
-fn asserts<'a>(
-    request: &'a Request,
-    ids: &'a SandboxIds,
-) -> Option<(&'a AssertsSpec, &'a (String, String))> {
-    match (&request.verify, &ids.pair) {
-        (Some(VerifySpec::Asserts(spec)), Some(pair)) => Some((spec, pair)),
+/// What is judged apart from the run, with the names of the sandboxes for it.
+#[derive(Clone, Copy)]
+enum Apart<'a> {
+    Asserts(&'a AssertsSpec, &'a (String, String)),
+    Cases(&'a CasesSpec, &'a str),
+    Answer(&'a AnswerSpec, &'a str),
+}
+
+fn apart<'a>(request: &'a Request, ids: &'a SandboxIds) -> Option<Apart<'a>> {
+    match (&request.verify, &ids.pair, &ids.single) {
+        (Some(VerifySpec::Asserts(spec)), Some(pair), _) => Some(Apart::Asserts(spec, pair)),
+        (Some(VerifySpec::Cases(spec)), _, Some(id)) => Some(Apart::Cases(spec, id)),
+        (Some(VerifySpec::Answer(spec)), _, Some(id)) => Some(Apart::Answer(spec, id)),
         _ => None,
     }
 }
@@ -469,89 +487,4 @@ fn launcher_refused(ran: &Ran) -> RunError {
         field: fault.map(|fault| fault.step.clone()),
         message: fault.map_or_else(String::new, |fault| fault.reason.clone()),
     }
-}
-
-/// Puts the result together and records it; only then is it given out.
-async fn record_end(
-    inner: &Inner,
-    request: &Request,
-    outcomes: Outcomes,
-    unrecorded: Option<AppendFailed>,
-    once: Once,
-) -> Result<RunResult, RunError> {
-    let Outcomes {
-        ran,
-        concluded,
-        verdict,
-    } = outcomes;
-    if let Some(reaped) = &ran.facts.reaped
-        && !reaped.leftovers.is_empty()
-    {
-        tracing::error!(sandbox = ran.sandbox_id, left = ?reaped.leftovers, "not all cleaned up");
-    }
-    let (files, files_missing) = collected(&ran);
-    let mut result = RunResult {
-        id: request.id.clone(),
-        run_id: request.run_id.clone(),
-        ending: concluded.ending,
-        verdict,
-        stdout: ran.stdout,
-        stderr: ran.stderr,
-        usage: concluded.usage,
-        denials: concluded.denials,
-        manifest: concluded.manifest,
-        files,
-        files_missing,
-        audit: Receipt::default(),
-        sandbox_id: ran.sandbox_id,
-        witnessed: ran.facts.witnessed,
-        earlier: Vec::new(),
-    };
-    let draft = record::numbered(record::ended(request, &result), once.number);
-    let appended = append_all(inner, request, vec![draft]).await?;
-    let mut failed = unrecorded;
-    match appended {
-        Ok(receipt) => result.audit = receipt,
-        Err(error) => failed = failed.or(Some(error)),
-    }
-    if let Some(failed) = failed {
-        result.manifest.push(audit_degraded(&failed));
-    }
-    Ok(result)
-}
-
-fn audit_degraded(failed: &AppendFailed) -> ManifestRow {
-    ManifestRow {
-        name: "audit".to_owned(),
-        layer: ControlLayer::Semantics,
-        asked: "a durable record before the reply".to_owned(),
-        applied: String::new(),
-        status: ControlStatus::Degraded,
-        reason: failed.to_string(),
-        proof: String::new(),
-    }
-}
-
-/// Collected files, and those that cannot be given out, with the reason.
-fn collected(ran: &Ran) -> (Vec<InputFile>, Vec<(String, String)>) {
-    let mut files = Vec::new();
-    let mut missing: Vec<(String, String)> = Vec::new();
-    for file in &ran.files {
-        let path = String::from_utf8_lossy(&file.path).into_owned();
-        let plain = |path: &str| !path.split('/').any(|part| matches!(part, "" | "." | ".."));
-        if path.as_bytes() != file.path {
-            missing.push((path, "its name is not UTF-8".to_owned()));
-        } else if !plain(&path) {
-            missing.push((path, "its name is not a plain relative path".to_owned()));
-        } else {
-            files.push(InputFile {
-                path,
-                content: file.content.clone(),
-                mode: file.mode & 0o777,
-            });
-        }
-    }
-    let problems = ran.facts.problems.iter();
-    missing.extend(problems.map(|problem| (problem.path.clone(), problem.reason.clone())));
-    (files, missing)
 }

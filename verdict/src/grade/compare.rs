@@ -2,12 +2,24 @@
 //! Strict by default: nothing is trimmed, cut to the shorter one or searched for within.
 
 use crate::untrusted::Untrusted;
-use crate::verify::StdoutSpec;
+
+/// What of a difference does not count.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Rules {
+    /// White space at the ends of lines and of the output.
+    pub(crate) ignore_trailing_space: bool,
+    /// As much between numbers, absolutely or relative to the expected one.
+    pub(crate) float_tolerance: Option<f64>,
+}
 
 /// Where the output differs from what is expected, in words; `None` = it does not.
-pub(super) fn difference(spec: &StdoutSpec, output: &Untrusted<Vec<u8>>) -> Option<String> {
-    let (expected, got) = (spec.stdout.as_slice(), output.inner().as_slice());
-    if !spec.ignore_trailing_space && spec.float_tolerance.is_none() {
+pub(crate) fn difference(
+    rules: Rules,
+    expected: &[u8],
+    output: &Untrusted<Vec<u8>>,
+) -> Option<String> {
+    let got = output.inner().as_slice();
+    if !rules.ignore_trailing_space && rules.float_tolerance.is_none() {
         if expected == got {
             return None;
         }
@@ -17,9 +29,9 @@ pub(super) fn difference(spec: &StdoutSpec, output: &Untrusted<Vec<u8>>) -> Opti
             "standard output differs at byte {at} ({got_len} bytes, expected {expected_len})"
         ));
     }
-    let (expected, got) = (lines(expected, spec), lines(got, spec));
+    let (expected, got) = (lines(expected, rules), lines(got, rules));
     for (number, (expected, got)) in (1..).zip(expected.iter().zip(&got)) {
-        let same = match spec.float_tolerance {
+        let same = match rules.float_tolerance {
             Some(tolerance) => same_tokens(expected, got, tolerance),
             None => expected == got,
         };
@@ -37,9 +49,9 @@ pub(super) fn difference(spec: &StdoutSpec, output: &Untrusted<Vec<u8>>) -> Opti
 }
 
 /// Lines, with white space at their ends and empty lines at the end cut off if that is ignored.
-fn lines<'a>(bytes: &'a [u8], spec: &StdoutSpec) -> Vec<&'a [u8]> {
+fn lines(bytes: &[u8], rules: Rules) -> Vec<&[u8]> {
     let mut lines: Vec<&[u8]> = bytes.split(|&byte| byte == b'\n').collect();
-    if spec.ignore_trailing_space {
+    if rules.ignore_trailing_space {
         for line in &mut lines {
             *line = line.trim_ascii_end();
         }

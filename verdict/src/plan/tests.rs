@@ -72,5 +72,5 @@ fn compiled_programs_are_taken_only_if_they_begin_as_ours() {
     for output in [b"".to_vec(), b"Traceback".to_vec(), vec![b'r'; 5 << 20]] {
         HarnessCache::from_output(&Untrusted::new(output)).expect_err("is none");
     }
-    assert_eq!(plan_cache().files.len(), 6);
+    assert_eq!(plan_cache().files.len(), 7);
 }

@@ -17,6 +17,19 @@ pub enum AnswerMatch {
     Symbolic,
 }
 
+/// What of a text is the answer. White space at its ends never counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AnswerTake {
+    /// All of it.
+    #[default]
+    Whole,
+    /// The last line that is not empty.
+    LastLine,
+    /// What is in the last `\\boxed{..}`.
+    Boxed,
+}
+
 /// Judged by an answer: the run's standard output, or a file of the request.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -25,6 +38,8 @@ pub struct AnswerSpec {
     pub expected: Vec<String>,
     /// How it is compared.
     pub compare: AnswerMatch,
+    /// What of the text is the answer.
+    pub take: AnswerTake,
     /// Numbers may differ by this much, absolutely or relative to the expected one.
     pub float_tolerance: Option<f64>,
     /// The file with the answer, relative to `/workspace`; empty = standard output of the run.
@@ -51,6 +66,15 @@ impl AnswerSpec {
                 field: "answer.expected",
                 fix,
             });
+        }
+        for expected in &self.expected {
+            crate::answer::check_expected(self, expected).map_err(|why| {
+                let value = format!("{:?}", super::shorten(expected));
+                VerifyError::Answer {
+                    value,
+                    why: why.to_string(),
+                }
+            })?;
         }
         if !self.file.is_empty() {
             check_path("file", &self.file)?;

@@ -4,10 +4,14 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Language, VerifyError, check_path, framework, plain};
+use super::{Language, VerifyError, check_path, framework, plain, shorten};
+use crate::cases::literal;
 
 /// Most cases of one request.
 pub const CASES_MAX: usize = 10_000;
+
+/// Wall time of a case where none is given, in milliseconds.
+pub const CASE_WALL_MS_DEFAULT: u32 = 10_000;
 
 /// One case: of a program (`stdin`, `argv` -> `stdout`, `exit_code`), or of a function
 /// (`args` -> `expected`, both JSON).
@@ -20,14 +24,38 @@ pub struct Case {
     pub stdin: Vec<u8>,
     /// Further arguments of the command.
     pub argv: Vec<String>,
-    /// What standard output must be; none = any.
+    /// What standard output must be; none = anything.
     pub stdout: Option<Vec<u8>>,
     /// The exit code that is right.
     pub exit_code: i32,
-    /// Arguments of the call, a JSON list.
+    /// Arguments of the call, a JSON list, see [`crate::cases::literal`]; empty = none.
     pub args: String,
+    /// Named arguments of the call, a JSON object; empty = none.
+    pub kwargs: String,
     /// What it must return, as JSON.
     pub expected: String,
+}
+
+/// What is run for each case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form<'a> {
+    /// A Python program, compiled once.
+    Program {
+        /// Its file.
+        file: &'a str,
+    },
+    /// Any command.
+    Command {
+        /// The command.
+        argv: &'a [String],
+    },
+    /// A function of a Python module that is loaded once.
+    Function {
+        /// Its file.
+        file: &'a str,
+        /// The path of names.
+        function: &'a str,
+    },
 }
 
 /// Judged by cases.
@@ -40,7 +68,8 @@ pub struct CasesSpec {
     pub language: Language,
     /// The command of every case; empty = the language's for `file`.
     pub argv: Vec<String>,
-    /// The function to call; empty = the program is run.
+    /// The function to call: a name of the module, or a path of names such as `Solution().solve`;
+    /// empty = the program is run.
     pub function: String,
     /// Compiled languages: the function, as the language writes it.
     pub declaration: String,
@@ -48,8 +77,10 @@ pub struct CasesSpec {
     pub cases: Vec<Case>,
     /// Whether the first case that fails ends it.
     pub stop_on_first_fail: bool,
-    /// Wall time of one case in milliseconds; 0 = the request's own.
+    /// Wall time of one case in milliseconds; 0 = [`CASE_WALL_MS_DEFAULT`].
     pub case_wall_ms: u32,
+    /// CPU time of one case in milliseconds; 0 = none but the request's for all together.
+    pub case_cpu_ms: u32,
     /// White space at the ends of lines and of the output does not count.
     pub ignore_trailing_space: bool,
     /// Numbers may differ by this much, absolutely or relative to the expected one.
@@ -61,11 +92,38 @@ pub struct CasesSpec {
 }
 
 impl CasesSpec {
-    pub(super) fn validate(&self) -> Result<(), VerifyError> {
-        if self.argv.is_empty() || !self.file.is_empty() {
-            check_path("file", &self.file)?;
+    /// What is run for each case.
+    #[must_use]
+    pub fn form(&self) -> Form<'_> {
+        let file = self.file.as_str();
+        if !self.function.is_empty() {
+            let function = self.function.as_str();
+            Form::Function { file, function }
+        } else if self.argv.is_empty() {
+            Form::Program { file }
+        } else {
+            Form::Command { argv: &self.argv }
         }
-        framework::check_command(&self.argv, false, "argv")?;
+    }
+
+    /// The id of the case with this number from 0.
+    #[must_use]
+    pub fn id(&self, number: usize) -> String {
+        let case = self.cases.get(number);
+        case.map_or_else(String::new, |case| case.id.clone())
+    }
+
+    /// Wall time of each case in milliseconds.
+    #[must_use]
+    pub fn wall_ms(&self) -> u32 {
+        match self.case_wall_ms {
+            0 => CASE_WALL_MS_DEFAULT,
+            ms => ms,
+        }
+    }
+
+    pub(super) fn validate(&self) -> Result<(), VerifyError> {
+        self.validate_form()?;
         plain::check_tolerance(self.float_tolerance)?;
         if self.cases.is_empty() {
             let fix = "give at least one case";
@@ -76,11 +134,8 @@ impl CasesSpec {
         }
         if self.cases.len() > CASES_MAX {
             let value = self.cases.len().to_string();
-            return Err(VerifyError::invalid(
-                "cases",
-                &value,
-                "give at most 10000 cases",
-            ));
+            let expected = "give at most 10000 cases; share more among several requests";
+            return Err(VerifyError::invalid("cases", &value, expected));
         }
         let mut seen = BTreeSet::new();
         for case in &self.cases {
@@ -89,6 +144,7 @@ impl CasesSpec {
                 let expected = "every id must be given and unique";
                 return Err(VerifyError::invalid("cases", &case.id, expected));
             }
+            case.check(!self.function.is_empty())?;
         }
         match self.test_ids.iter().find(|id| !seen.contains(id.as_str())) {
             Some(id) => Err(VerifyError::invalid(
@@ -98,5 +154,89 @@ impl CasesSpec {
             )),
             None => Ok(()),
         }
+    }
+
+    fn validate_form(&self) -> Result<(), VerifyError> {
+        if !self.argv.is_empty() {
+            framework::check_command(&self.argv, false, "argv")?;
+            if !self.function.is_empty() {
+                let expected = "name verify.file instead of verify.argv for calls of a function";
+                return Err(VerifyError::invalid("function", &self.function, expected));
+            }
+            return Ok(());
+        }
+        check_path("file", &self.file)?;
+        if self.language != Language::Python {
+            let expected = "give verify.argv, the command of every case, for this language";
+            return Err(VerifyError::invalid(
+                "language",
+                self.language.name(),
+                expected,
+            ));
+        }
+        let name = |part: &str| {
+            let mut characters = part.chars();
+            let is_first = |first: char| first == '_' || first.is_alphabetic();
+            characters.next().is_some_and(is_first)
+                && characters.all(|next| next == '_' || next.is_alphanumeric())
+        };
+        let mut parts = self.function.split('.').rev();
+        let is_path = parts.next().is_some_and(name)
+            && parts.all(|part| name(part.strip_suffix("()").unwrap_or(part)));
+        if self.function.is_empty() || is_path {
+            return Ok(());
+        }
+        let expected = "give a name, or a path of names such as Solution().solve";
+        Err(VerifyError::invalid("function", &self.function, expected))
+    }
+}
+
+impl Case {
+    fn check(&self, calls: bool) -> Result<(), VerifyError> {
+        let wrong = |why: String| VerifyError::InCase {
+            id: shorten(&self.id),
+            why,
+        };
+        let given = |fields: &[(&'static str, bool)]| {
+            let found = fields.iter().find(|(_, given)| *given);
+            found.map(|(field, _)| *field)
+        };
+        let (program, call) = (
+            [
+                ("stdin", !self.stdin.is_empty()),
+                ("stdout", self.stdout.is_some()),
+                ("exit_code", self.exit_code != 0),
+                ("argv", !self.argv.is_empty()),
+            ],
+            [
+                ("args", !self.args.is_empty()),
+                ("kwargs", !self.kwargs.is_empty()),
+                ("expected", !self.expected.is_empty()),
+            ],
+        );
+        if !calls {
+            return match given(&call) {
+                Some(field) => Err(wrong(format!("{field} is for calls: name verify.function"))),
+                None if self.argv.iter().any(|argument| argument.contains('\0')) => {
+                    Err(wrong("argv has a NUL byte".to_owned()))
+                }
+                None => Ok(()),
+            };
+        }
+        if let Some(field) = given(&program) {
+            return Err(wrong(format!("{field} is for programs, not for calls")));
+        }
+        let not = |field: &str, error: literal::LiteralError| wrong(format!("{field} {error}"));
+        if !self.args.is_empty() {
+            literal::parse_list(&self.args).map_err(|error| not("args", error))?;
+        }
+        if !self.kwargs.is_empty() {
+            literal::parse_named(&self.kwargs).map_err(|error| not("kwargs", error))?;
+        }
+        if self.expected.is_empty() {
+            return Err(wrong("expected is missing".to_owned()));
+        }
+        literal::parse(&self.expected).map_err(|error| not("expected", error))?;
+        Ok(())
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use proto::v1;
-use verdict::verify::answer::AnswerMatch;
+use verdict::verify::answer::{AnswerMatch, AnswerTake};
 use verdict::verify::{ReportFrom, WHOLE_TEST_ID};
 use verdict::{
     AnswerSpec, AssertsSpec, Case, CasesSpec, Combine, CombinedSpec, Framework, GitScrub,
@@ -62,6 +62,15 @@ impl Reader<'_> {
         Ok(AnswerSpec {
             expected: answer.expected,
             compare,
+            take: match v1::AnswerTake::try_from(answer.take) {
+                Ok(v1::AnswerTake::Unspecified | v1::AnswerTake::Whole) => AnswerTake::Whole,
+                Ok(v1::AnswerTake::LastLine) => AnswerTake::LastLine,
+                Ok(v1::AnswerTake::Boxed) => AnswerTake::Boxed,
+                Err(_unknown) => {
+                    let known = "whole, last_line, boxed";
+                    return Err(self.unknown("answer.take", answer.take, known));
+                }
+            },
             float_tolerance: message.float_tolerance,
             file: relative(&message.file),
         })
@@ -78,8 +87,9 @@ impl Reader<'_> {
             argv: case.argv,
             stdout: case.stdout,
             exit_code: case.exit_code,
-            args: case.args,
-            expected: case.expected,
+            args: case.args.map_or_else(String::new, |value| value.json),
+            kwargs: case.kwargs.map_or_else(String::new, |value| value.json),
+            expected: case.expected.map_or_else(String::new, |value| value.json),
         });
         Ok(CasesSpec {
             file: relative(&message.file),
@@ -90,6 +100,7 @@ impl Reader<'_> {
             cases: cases.collect(),
             stop_on_first_fail: message.stop_on_first_fail,
             case_wall_ms: message.case_wall_ms,
+            case_cpu_ms: message.case_cpu_ms,
             ignore_trailing_space: message.ignore_trailing_space,
             float_tolerance: message.float_tolerance,
             test_ids: message.test_ids,

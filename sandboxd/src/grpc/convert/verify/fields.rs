@@ -70,6 +70,7 @@ fn plain(message: &v1::Verify) -> Vec<Row<'static>> {
         ("stop_on_first_fail", message.stop_on_first_fail, &[CASES]),
         ("function", !message.function.is_empty(), &[CASES]),
         ("case_wall_ms", case_wall_ms, &[CASES]),
+        ("case_cpu_ms", message.case_cpu_ms != 0, &[CASES]),
         ("answer", message.answer.is_some(), &[ANSWER]),
         ("parts", !message.parts.is_empty(), &[COMBINED]),
         ("combine", message.combine != 0, &[COMBINED]),
