@@ -29,6 +29,9 @@ git update-ref refs/replace/$(git rev-parse main~1) v2
 test -z "$SHALLOW" || git rev-parse main > .git/shallow
 "#;
 
+/// Files by path.
+type Files = Vec<(String, Vec<u8>)>;
+
 fn git(folder: &Path) -> Command {
     let mut command = Command::new("git");
     command
@@ -54,7 +57,7 @@ fn make(folder: &Path, settings: &[(&str, &str)]) {
     assert!(output.status.success(), "{output:?}");
 }
 
-fn files_below(folder: &Path, below: &Path) -> Vec<(String, Vec<u8>)> {
+fn files_below(folder: &Path, below: &Path) -> Files {
     let mut found = Vec::new();
     let Ok(entries) = fs::read_dir(below) else {
         return found;
@@ -182,7 +185,7 @@ fn a_repository_that_cannot_be_made_anew_is_refused() {
     let folder = tempfile::tempdir().expect("a private folder");
     make(folder.path(), &[]);
     let whole = files_below(folder.path(), folder.path());
-    let with = |change: &dyn Fn(&mut Vec<(String, Vec<u8>)>)| {
+    let with = |change: &dyn Fn(&mut Files)| {
         let mut files = whole.clone();
         change(&mut files);
         scrub(&python, &files)
@@ -193,7 +196,7 @@ fn a_repository_that_cannot_be_made_anew_is_refused() {
             "{what}: {made:?}"
         );
     };
-    let set = |files: &mut Vec<(String, Vec<u8>)>, path: &str, text: &str| {
+    let set = |files: &mut Files, path: &str, text: &str| {
         files.retain(|(name, _)| name != path);
         files.push((path.to_owned(), text.as_bytes().to_vec()));
     };
