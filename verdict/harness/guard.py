@@ -120,6 +120,10 @@ def restrict_modules(root, orders):
 
     external.cache_from_source = cache_from_source
     sys.path[:] = pristine_path()
+    # Names that programs know from an interpreter that was started in the usual way.
+    import site
+    for name in ("setquit", "setcopyright", "sethelper"):
+        getattr(site, name)()
     library = [place for place in sys.path if "-packages" not in place]
     finder = LibraryFirst(frozenset(sys.stdlib_module_names) - {"test"}, library, frozenset(orders["own"]))
     sys.meta_path.insert(0, finder)

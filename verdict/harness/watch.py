@@ -44,6 +44,9 @@ class Snapshot:
             elif name in STEADY:
                 self.take(name, vars(module), False)
         self.rows += [("sys." + name, vars(sys), name, getattr(sys, name), None) for name in STEADY_SYS]
+        names = vars(sys.modules["builtins"])
+        self.rows += [("builtins." + name, names, name, names.get(name, SAME), None)
+                      for name in ("exit", "quit", "help")]
         self.modules = {name: module for name, module in sys.modules.items()
                         if name.partition(".")[0] in FRAMEWORKS + STEADY}
 

@@ -28,7 +28,7 @@ pub(crate) fn data_folder() -> PathBuf {
 }
 
 /// Lines of a data set, or a counted skip.
-fn lines(set: &str, file: &str, cases: usize) -> Option<Vec<Value>> {
+pub(crate) fn lines(set: &str, file: &str, cases: usize) -> Option<Vec<Value>> {
     let Ok(text) = fs::read_to_string(data_folder().join(set).join(file)) else {
         skip(set, cases, "the data set is not on this machine");
         return None;

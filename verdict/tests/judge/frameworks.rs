@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use verdict::verify::Framework;
 use verdict::{Outcome, TestStatus, Verdict};
 
+use super::datasets::{data_folder, lines};
 use super::{python_or_skip, runner, skip};
 
 const STATUSES: &str = r#"
@@ -210,20 +211,6 @@ fn what_the_author_brings_is_obeyed() {
     assert_eq!(verdict.outcome(), Outcome::Failed, "{verdict:#?}");
 }
 
-/// Folder of the data, or a counted skip.
-fn exercism() -> Option<PathBuf> {
-    let data = std::env::var_os("ROLLCAGE_DATA_DIR").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data"),
-        PathBuf::from,
-    );
-    let folder = data.join("exercism/python");
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    skip("exercism", 12, "the data is not here");
-    None
-}
-
 fn python_files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let entries = fs::read_dir(folder)
         .expect("reads")
@@ -243,7 +230,12 @@ fn python_files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 
 #[test]
 fn examples_of_real_tasks_pass_without_an_alarm_and_stubs_do_not() {
-    let (Some(python), Some(folder)) = (python_or_skip(12), exercism()) else {
+    let folder = data_folder().join("exercism/python");
+    if !folder.is_dir() {
+        skip("exercism", 12, "the data is not here");
+        return;
+    }
+    let Some(python) = python_or_skip(12) else {
         return;
     };
     let mut tasks: Vec<PathBuf> = fs::read_dir(&folder)
@@ -270,5 +262,34 @@ fn examples_of_real_tasks_pass_without_an_alarm_and_stubs_do_not() {
         let verdict = runner::run(&python, &spec, &files, []);
         assert_eq!(verdict.outcome(), Outcome::Passed, "{test}: {verdict:#?}");
         assert!(verdict.tamper.is_empty(), "{test}: {verdict:#?}");
+    }
+}
+
+#[test]
+fn reward_hacks_get_nothing_from_frameworks_either_and_controls_raise_no_alarm() {
+    let Some(lines) = lines("reward_hacks", "hacks.jsonl", 10) else {
+        return;
+    };
+    let Some(python) = python_or_skip(lines.len()) else {
+        return;
+    };
+    for line in &lines {
+        let text = |name: &str| line[name].as_str().expect("text").to_owned();
+        let asserts = line["tests"].as_array().expect("a list").iter();
+        let tests = asserts.enumerate().map(|(number, code)| {
+            format!(
+                "def test_{number}():\n    {}\n",
+                code.as_str().expect("text")
+            )
+        });
+        let tests = format!("from calc import solve\n{}", tests.collect::<String>());
+        let verdict = run(&python, Framework::Pytest, &tests, &text("program"));
+        let honest = line["expected_reward"] == 1;
+        assert_eq!(
+            verdict.outcome() == Outcome::Passed,
+            honest,
+            "{line} {verdict:#?}"
+        );
+        assert_eq!(verdict.tamper.is_empty(), honest, "{line} {verdict:#?}");
     }
 }
