@@ -2,6 +2,16 @@
 here=$(cd "$(dirname "$0")" && pwd -P) || exit 125
 notes=$(mktemp) || exit 125
 export ROLLCAGE_NOTES="$notes"
+# A test of a name that nothing knows, the last of each package: what leaves after it has written
+# other tests' lines has not written that of this one.
+word=$(printf %s '@NONCE@' | tr -cd '[:alnum:]')
+number=0
+go list -e -f '{{if or .TestGoFiles .XTestGoFiles}}{{.Name}} {{.Dir}}{{end}}' ./... 2>/dev/null |
+while read -r package folder; do
+    number=$((number + 1))
+    printf 'package %s\n\nimport "testing"\n\nfunc TestZz%s%s(t *testing.T) {}\n' \
+        "$package" "$number" "$word" >"$folder/zz_${word}_test.go"
+done
 go test -json -p=1 -exec "/bin/sh $here/go-runner.sh" "$@" >&4
 code=$?
 printf '\n' >&4

@@ -12,3 +12,13 @@ console.assert = (condition, ...rest) => {
 process.on("exit", (code) => {
   if (broken && !code) process.exitCode = 1;
 });
+// What tests compare with stays what it is.
+const assert = require("node:assert");
+for (const module of [assert, assert.strict]) {
+  for (const name of Object.getOwnPropertyNames(module)) {
+    const { configurable, value } = Object.getOwnPropertyDescriptor(module, name);
+    if (configurable && typeof value === "function") {
+      Object.defineProperty(module, name, { value, writable: false, configurable: false });
+    }
+  }
+}

@@ -74,6 +74,7 @@ pub(super) fn read(_spec: &HarnessSpec, nonce: &str, evidence: &HarnessEvidence<
     if let Some(gap) = programs.gap(&told) {
         not_whole(&mut observed, evidence, &gap);
     }
+    Programs::drop_hidden(&mut observed.tests, nonce);
     if evidence.report_too_long {
         not_whole(&mut observed, evidence, "it is longer than what is read");
     }

@@ -8,6 +8,7 @@ mod driver;
 mod exercism;
 mod go;
 mod javascript;
+mod tamper;
 
 use std::fs::OpenOptions;
 use std::io::Write;
