@@ -2,6 +2,7 @@
 //! sample of each, all of it with `ROLLCAGE_LANGUAGES_ALL=1`. Through `rollcage batch`.
 
 mod go;
+mod java;
 mod js;
 
 use std::fs;

@@ -8,6 +8,7 @@ pub(crate) mod cpp;
 mod cxx;
 mod declared;
 pub(crate) mod golang;
+pub(crate) mod java;
 pub(crate) mod javascript;
 #[cfg(test)]
 mod tests;
@@ -63,6 +64,7 @@ pub(crate) fn harness_files(language: Language) -> &'static [(&'static str, &'st
         Language::Python => &HARNESS_FILES,
         Language::JavaScript => &javascript::HARNESS_FILES,
         Language::Go => &golang::HARNESS_FILES,
+        Language::Java => &java::HARNESS_FILES,
         _ => &[],
     }
 }
@@ -108,6 +110,7 @@ pub fn plan_asserts(
         Language::JavaScript => Ok(javascript::plan(spec, files, nonce)),
         Language::C | Language::Cpp => cpp::plan(spec, files, nonce),
         Language::Go => golang::plan(spec, files, nonce),
+        Language::Java => java::plan(spec, files, nonce),
         // Refused when the request is read.
         other => {
             let reason = format!("asserts does not support {}", other.name());

@@ -14,6 +14,7 @@ const LANGUAGES: &[Language] = &[
     Language::Python,
     Language::JavaScript,
     Language::Go,
+    Language::Java,
     Language::C,
     Language::Cpp,
 ];
@@ -77,7 +78,7 @@ impl AssertsSpec {
             return Err(VerifyError::Invalid {
                 field: "language",
                 value: self.language.name().to_owned(),
-                expected: "asserts supports python, javascript, go, c, cpp",
+                expected: "asserts supports python, javascript, go, java, c, cpp",
             });
         }
         if self.tests.is_empty() && self.code.trim().is_empty() {

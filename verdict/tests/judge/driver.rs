@@ -44,6 +44,7 @@ pub(crate) fn interpreter(language: Language) -> Option<String> {
         Language::C | Language::Cpp => runs("g++", "--version").then(String::new),
         Language::Rust => runs("rustc", "--version").then(String::new),
         Language::Go => runs("go", "version").then(String::new),
+        Language::Java => runs("javac", "-version").then(String::new),
         _ => None,
     }
 }

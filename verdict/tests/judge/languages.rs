@@ -1,7 +1,7 @@
 //! The language sets of the shared data against their measured truth: references and real answers.
 //! A sample by default; `ROLLCAGE_TEST_ALL=1` = every task.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::process::Command;
 
@@ -159,6 +159,28 @@ fn real_answers_in_javascript() {
     }
 }
 
+/// Solution and test code of a line. The set means one file of both, whose imports are those of
+/// either: each gets those that it names.
+fn go_parts(line: &Value) -> (String, String) {
+    let imports = format!("{}{}", text(line, "import"), text(line, "test_setup"));
+    let paths: BTreeSet<&str> = imports.split('"').skip(1).step_by(2).collect();
+    let with_imports = |code: &str| {
+        let named = |path: &&&str| {
+            let name = path.rsplit('/').next().unwrap_or(path);
+            code.contains(&format!("{name}."))
+        };
+        let lines = paths.iter().filter(named).map(|path| format!("{path:?};"));
+        format!(
+            "package main; import ({})\n{code}",
+            lines.collect::<String>()
+        )
+    };
+    let prompt = text(line, "prompt");
+    let body = prompt.strip_prefix(text(line, "import")).unwrap_or(prompt);
+    let solution = format!("{body}{}", text(line, "canonical_solution"));
+    (with_imports(&solution), with_imports(text(line, "test")))
+}
+
 #[test]
 fn humaneval_x_in_go() {
     judge_set(&Set {
@@ -169,11 +191,21 @@ fn humaneval_x_in_go() {
         language: Language::Go,
         solution_file: "solution.go",
         make: |line| {
-            let (solution, spec) = humaneval_x(line);
-            (
-                solution,
-                by_code(format!("{}\n{}", text(line, "test_setup"), spec.code)),
-            )
+            let (solution, code) = go_parts(line);
+            (solution, by_code(code))
         },
+    });
+}
+
+#[test]
+fn humaneval_x_in_java() {
+    judge_set(&Set {
+        folder: "humaneval_x",
+        file: "humaneval_java.jsonl",
+        table: "humaneval_x_java",
+        prefix: "",
+        language: Language::Java,
+        solution_file: "Solution.java",
+        make: humaneval_x,
     });
 }

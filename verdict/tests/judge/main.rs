@@ -15,6 +15,7 @@ mod frameworks;
 mod git;
 mod golang;
 mod hacks;
+mod java;
 mod javascript;
 mod languages;
 mod reaching;
