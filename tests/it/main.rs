@@ -65,6 +65,8 @@ mod separation;
 #[cfg(test)]
 mod service;
 #[cfg(test)]
+mod sets;
+#[cfg(test)]
 mod skips;
 #[cfg(test)]
 mod starter;

@@ -16,7 +16,7 @@ use sandbox_client::{Client, ClientError, Endpoint, pb};
 use serde_json::{Value, json};
 use verdict::Ending;
 
-pub(crate) use command::{Spoken, rollcage, speak};
+pub(crate) use command::{Spoken, rollcage, speak, speak_within};
 use daemon::Daemon;
 
 use crate::host::{self, Instance};

@@ -70,6 +70,11 @@ pub(crate) fn rollcage(work: &Path) -> Command {
 
 /// Runs a command to its end with `stdin`.
 pub(crate) fn speak(command: &mut Command, stdin: &[u8]) -> Spoken {
+    speak_within(command, stdin, COMMAND_MAX)
+}
+
+/// The same for a command that may take longer.
+pub(crate) fn speak_within(command: &mut Command, stdin: &[u8], time: Duration) -> Spoken {
     command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -86,7 +91,7 @@ pub(crate) fn speak(command: &mut Command, stdin: &[u8]) -> Spoken {
     let pid = i32::try_from(child.id()).expect("a pid");
     let (done, ended) = mpsc::channel();
     std::thread::spawn(move || done.send(child.wait()));
-    let status = match ended.recv_timeout(COMMAND_MAX) {
+    let status = match ended.recv_timeout(time) {
         Ok(status) => status.expect("wait for a command"),
         Err(_late) => {
             let pid = nix::unistd::Pid::from_raw(pid);

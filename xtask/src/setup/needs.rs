@@ -17,7 +17,7 @@ const fn need(file: &'static str, package: &'static str, needed_by: &'static str
 }
 
 /// Absolute paths on purpose: sandboxes see the host's `/usr`, not the caller's `PATH`.
-pub(super) const NEEDS: [Need; 27] = [
+pub(super) const NEEDS: [Need; 28] = [
     need("/usr/bin/python3", "python3", "programs in Python"),
     need(
         "/usr/bin/pip3",
@@ -72,6 +72,7 @@ pub(super) const NEEDS: [Need; 27] = [
         "leaks of programs in C",
     ),
     need("/usr/bin/lcov", "lcov", "coverage of programs in C"),
+    need("/usr/bin/bc", "bc", "programs in bash"),
     need("/usr/bin/php", "php-cli", "programs in PHP"),
     need("/usr/bin/ruby", "ruby", "programs in Ruby"),
     need("/usr/bin/lua5.4", "lua5.4", "programs in Lua"),

@@ -47,6 +47,7 @@ const TOOLS: [Tool; 4] = [
             "@exercism/babel-preset-javascript@0.5",
             "core-js@3.46",
             "jest-junit@16",
+            "lodash@4",
         ],
         make: from_npm,
     },

@@ -1,0 +1,121 @@
+//! HumanEval-X, MultiPL-E and MBXP in languages that `asserts` knows: the solution runs in another
+//! sandbox than its tests.
+
+use serde_json::{Value, json};
+
+use super::scripts::code_of;
+use super::{Set, Task, Truth, lines, optional, set, text, truths};
+
+const NODE: &[&str] = &["/usr/bin/node"];
+const CPP: &[&str] = &["/usr/bin/g++", "/usr/include/boost/any.hpp"];
+const RUST: &[&str] = &["rust/bin/rustc"];
+const GO: &[&str] = &[
+    "/usr/bin/go",
+    "/usr/share/gocode/src/github.com/stretchr/testify",
+];
+const JAVA: &[&str] = &["/usr/bin/javac"];
+
+pub(super) fn sets() -> Vec<Set> {
+    vec![
+        set("humaneval_x_python", 8, || humaneval_x("python")),
+        set("humaneval_x_js", 8, || humaneval_x("js")).with(NODE),
+        set("humaneval_x_cpp", 2, || humaneval_x("cpp")).with(CPP),
+        set("humaneval_x_rust", 2, || humaneval_x("rust")).with(RUST),
+        set("humaneval_x_go", 2, || humaneval_x("go")).with(GO),
+        set("humaneval_x_java", 2, || humaneval_x("java")).with(JAVA),
+        set("multipl_e_humaneval-js", 8, || multipl_e("humaneval-js")).with(NODE),
+        set("multipl_e_mbpp-js", 0, || multipl_e("mbpp-js")).with(NODE),
+        set("multipl_e_humaneval-cpp", 2, || multipl_e("humaneval-cpp")).with(CPP),
+        set("multipl_e_humaneval-rs", 2, || multipl_e("humaneval-rs")).with(RUST),
+        set("mbxp_js", 4, mbxp_js).with(&["/usr/bin/node", "jest/node_modules/lodash"]),
+    ]
+}
+
+/// The word of the contract, and the file's ending.
+fn language_of(name: &str) -> (&'static str, &'static str) {
+    match name {
+        "js" => ("javascript", "js"),
+        "cpp" => ("cpp", "cpp"),
+        "rust" | "rs" => ("rust", "rs"),
+        "go" => ("go", "go"),
+        "java" => ("java", "java"),
+        _python => ("python", "py"),
+    }
+}
+
+fn asserts(name: &str, solution: &str, tests: &str) -> Value {
+    let (language, ending) = language_of(name);
+    let file = format!("solution.{ending}");
+    let policy = match language {
+        "python" => "python",
+        "javascript" => "node",
+        _compiled => "build",
+    };
+    json!({
+        "policy": policy, "argv": [], "files": {file.as_str(): solution},
+        "limits": {"wall_ms_max": 120_000},
+        "verify": {"kind": "asserts", "language": language, "file": file, "code": tests},
+    })
+}
+
+fn humaneval_x(name: &str) -> Option<Vec<Task>> {
+    let truth = truths("humaneval_x", &format!("humaneval_x_{name}"))?;
+    let task = |row: &Value| {
+        let id = text(row, "task_id").to_owned();
+        let solution = match name {
+            "rust" => format!(
+                "{}{}",
+                text(row, "declaration"),
+                text(row, "canonical_solution")
+            ),
+            "go" => format!(
+                "package main\n{}{}",
+                text(row, "prompt"),
+                text(row, "canonical_solution")
+            ),
+            _ => format!("{}{}", text(row, "prompt"), text(row, "canonical_solution")),
+        };
+        let tests = format!("{}{}", optional(row, "test_setup"), text(row, "test"));
+        let line = asserts(name, &solution, &tests);
+        let truth = truth.get(&id).map(|(word, _)| Truth::of(word))?;
+        Some(Task { id, line, truth })
+    };
+    let rows = lines("humaneval_x", &format!("humaneval_{name}.jsonl"))?;
+    Some(rows.iter().filter_map(task).collect())
+}
+
+fn multipl_e(name: &str) -> Option<Vec<Task>> {
+    let truth = truths("multipl_e", &format!("multipl_e_{name}"))?;
+    let language = name.rsplit('-').next().unwrap_or(name);
+    let task = |row: &Value| {
+        let id = format!("{name}/{}", text(row, "task_id"));
+        let solution = code_of(text(row, "gpt_solution"));
+        // The end of the function that a model was asked to complete.
+        let tests = text(row, "tests").trim_start_matches('}');
+        let line = asserts(language, &solution, tests);
+        let truth = truth.get(&id).map(|(word, _)| Truth::of(word))?;
+        Some(Task { id, line, truth })
+    };
+    let rows = lines("multipl_e", &format!("{name}.jsonl.gz"))?;
+    Some(rows.iter().filter_map(task).collect())
+}
+
+fn mbxp_js() -> Option<Vec<Task>> {
+    let truth = truths("mbxp", "mbxp_js")?;
+    let lodash = crate::tools::folder().join("jest/node_modules/lodash");
+    let lodash = format!("require({lodash:?})");
+    let task = |row: &Value| {
+        let id = text(row, "task_id").to_owned();
+        let solution = format!(
+            "{}{}",
+            text(row, "prompt"),
+            optional(row, "canonical_solution")
+        );
+        let tests = text(row, "test").replace("require(\"lodash\")", &lodash);
+        let line = asserts("js", &solution, &tests);
+        let truth = truth.get(&id).map(|(word, _)| Truth::of(word))?;
+        Some(Task { id, line, truth })
+    };
+    let rows = lines("mbxp", "mbjsp_release_v1.2.jsonl.gz")?;
+    Some(rows.iter().filter_map(task).collect())
+}
