@@ -16,6 +16,7 @@ mod measures;
 mod policy;
 mod reports;
 mod request;
+mod tasks;
 mod verdicts;
 mod wire;
 
@@ -154,6 +155,20 @@ pub const TARGETS: &[Target] = &[
         run: config::run,
         seeds: config::seeds,
         mutations: 3_000,
+    },
+    Target {
+        name: "patches",
+        what: "unified diffs that are handed in as solutions of tasks",
+        run: tasks::patch,
+        seeds: tasks::patch_seeds,
+        mutations: 8_000,
+    },
+    Target {
+        name: "archives",
+        what: "tar archives of task folders, plain and gzipped",
+        run: tasks::archive,
+        seeds: tasks::archive_seeds,
+        mutations: 8_000,
     },
 ];
 

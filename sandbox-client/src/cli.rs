@@ -30,6 +30,7 @@ use clap::{Parser, Subcommand};
 pub use batch::read_batch;
 use connection::ConnectionOptions;
 use failure::Failure;
+pub use grade::{apply_patch, unpack_archive};
 use terminal::Terminal;
 
 /// Threads of the runtime: one may block on a slow reader of stdout while another goes on.

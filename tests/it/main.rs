@@ -33,6 +33,8 @@ mod faults;
 #[cfg(test)]
 mod fields;
 #[cfg(test)]
+mod grade;
+#[cfg(test)]
 mod hardship;
 #[cfg(test)]
 mod host;

@@ -5,6 +5,7 @@ mod locks;
 
 use crate::binaries::{self, Profile};
 use crate::runs;
+use crate::setup;
 use crate::shell;
 use anyhow::{Context, Result, bail};
 use std::fs::{self, File};
@@ -44,6 +45,7 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> Result<ExitCode> {
         ["faults", rest @ ..] => faults(root, rest),
         ["flips", rest @ ..] => flips(root, rest),
         ["racers", rest @ ..] => racers(root, rest),
+        ["sets", rest @ ..] => sets(root, rest),
         ["locks"] => locks::write(root),
         other => bail!("unknown words: {}", other.join(" ")),
     }
@@ -215,7 +217,7 @@ fn soak(root: &Path, words: &[&str]) -> Result<ExitCode> {
     if let Some(word) = word {
         bail!("unknown word `{word}`; there is --runs N");
     }
-    long_test(root, &["leaks::"], ("ROLLCAGE_SOAK_RUNS", runs))
+    long_test(root, &["leaks::"], ("ROLLCAGE_SOAK_RUNS", runs.to_string()))
 }
 
 /// Many rounds of kills at random moments, and every hardship once.
@@ -228,7 +230,11 @@ fn chaos(root: &Path, words: &[&str]) -> Result<ExitCode> {
         bail!("unknown word `{word}`; there is --rounds N");
     }
     let filters = ["kill9::", "chaos::", "hardship::"];
-    long_test(root, &filters, ("ROLLCAGE_CHAOS_ROUNDS", rounds))
+    long_test(
+        root,
+        &filters,
+        ("ROLLCAGE_CHAOS_ROUNDS", rounds.to_string()),
+    )
 }
 
 /// Faults of the host and of the verifier while solutions are judged whose right verdict is known.
@@ -237,7 +243,7 @@ fn faults(root: &Path, words: &[&str]) -> Result<ExitCode> {
     if let Some(word) = word {
         bail!("unknown word `{word}`; there is --faults N");
     }
-    long_test(root, &["faults::"], ("ROLLCAGE_FAULTS", faults))
+    long_test(root, &["faults::"], ("ROLLCAGE_FAULTS", faults.to_string()))
 }
 
 /// One program with a fair time limit, many runs on the host as it is and on a loaded one: how many
@@ -248,7 +254,7 @@ fn flips(root: &Path, words: &[&str]) -> Result<ExitCode> {
         bail!("unknown word `{word}`; there is --runs N");
     }
     let filters = ["contention::flips::"];
-    long_test(root, &filters, ("ROLLCAGE_FLIP_RUNS", runs))
+    long_test(root, &filters, ("ROLLCAGE_FLIP_RUNS", runs.to_string()))
 }
 
 /// Files and folders swapped with links while they are collected and removed.
@@ -261,11 +267,34 @@ fn racers(root: &Path, words: &[&str]) -> Result<ExitCode> {
         bail!("unknown word `{word}`; there is --rounds N");
     }
     let filters = ["hostile::racers::"];
-    long_test(root, &filters, ("ROLLCAGE_RACER_ROUNDS", rounds))
+    long_test(
+        root,
+        &filters,
+        ("ROLLCAGE_RACER_ROUNDS", rounds.to_string()),
+    )
+}
+
+/// Whole data sets, or those that are named, against their measured truth.
+///
+/// # Errors
+/// When a program that this needs cannot be built or started.
+fn sets(root: &Path, words: &[&str]) -> Result<ExitCode> {
+    if let Some(option) = words.iter().find(|word| word.starts_with('-')) {
+        bail!("unknown option `{option}`; name sets, or none for all");
+    }
+    for skip in setup::install()? {
+        println!("{}: {}", skip.name, skip.reason);
+    }
+    let chosen = if words.is_empty() {
+        "all".to_owned()
+    } else {
+        words.join(",")
+    };
+    long_test(root, &["sets::"], ("ROLLCAGE_SETS", chosen))
 }
 
 /// Integration tests against programs as they are shipped, one after the other, with what they say.
-fn long_test(root: &Path, filters: &[&str], (name, value): (&str, u64)) -> Result<ExitCode> {
+fn long_test(root: &Path, filters: &[&str], (name, value): (&str, String)) -> Result<ExitCode> {
     let target = binaries::target_folder(root)?;
     let log = runs::fresh_skip_log(&target)?;
     let folder = binaries::build(root, Profile::Release)?;
@@ -280,7 +309,7 @@ fn long_test(root: &Path, filters: &[&str], (name, value): (&str, u64)) -> Resul
     }
     cargo
         .env(binaries::FOLDER_VARIABLE, folder)
-        .env(name, value.to_string());
+        .env(name, value);
     Ok(if shell::run(&mut cargo)? {
         ExitCode::SUCCESS
     } else {

@@ -47,7 +47,7 @@ fn dispatch(arguments: &[String]) -> Result<ExitCode> {
         ["build"] => runs::build(&root, binaries::Profile::Debug),
         ["build", "--release"] => runs::build(&root, binaries::Profile::Release),
         [
-            "fuzz" | "soak" | "chaos" | "faults" | "flips" | "racers" | "locks",
+            "fuzz" | "soak" | "chaos" | "faults" | "flips" | "racers" | "sets" | "locks",
             ..,
         ] => long::run(&root, &words),
         ["tidy"] => tidy::report(&root),

@@ -101,6 +101,16 @@ fn no_oracle(folder: &std::path::Path) -> Failure {
     }
 }
 
+/// What a unified diff makes of files; `None`: it is none, or does not fit.
+pub fn apply_patch(files: &tree::Tree, patch: &[u8]) -> Option<tree::Tree> {
+    patch::apply(files, patch).ok()
+}
+
+/// The files of a tar archive, plain or gzipped; `None`: it is none, or has what no task may have.
+pub fn unpack_archive(bytes: &[u8]) -> Option<tree::Tree> {
+    archive::unpack(bytes).ok()
+}
+
 /// Where a result leaves the solution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Standing {
