@@ -10,6 +10,7 @@ mod declared;
 pub(crate) mod golang;
 pub(crate) mod java;
 pub(crate) mod javascript;
+pub(crate) mod rust;
 #[cfg(test)]
 mod tests;
 mod tokens;
@@ -65,6 +66,8 @@ pub(crate) fn harness_files(language: Language) -> &'static [(&'static str, &'st
         Language::JavaScript => &javascript::HARNESS_FILES,
         Language::Go => &golang::HARNESS_FILES,
         Language::Java => &java::HARNESS_FILES,
+        Language::C | Language::Cpp => &cpp::HARNESS_FILES,
+        Language::Rust => &rust::HARNESS_FILES,
         _ => &[],
     }
 }
@@ -111,6 +114,7 @@ pub fn plan_asserts(
         Language::C | Language::Cpp => cpp::plan(spec, files, nonce),
         Language::Go => golang::plan(spec, files, nonce),
         Language::Java => java::plan(spec, files, nonce),
+        Language::Rust => rust::plan(spec, files, nonce),
         // Refused when the request is read.
         other => {
             let reason = format!("asserts does not support {}", other.name());

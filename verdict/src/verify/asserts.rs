@@ -17,6 +17,7 @@ const LANGUAGES: &[Language] = &[
     Language::Java,
     Language::C,
     Language::Cpp,
+    Language::Rust,
 ];
 
 /// One piece of test code.
@@ -78,7 +79,7 @@ impl AssertsSpec {
             return Err(VerifyError::Invalid {
                 field: "language",
                 value: self.language.name().to_owned(),
-                expected: "asserts supports python, javascript, go, java, c, cpp",
+                expected: "asserts supports python, javascript, go, java, c, cpp, rust",
             });
         }
         if self.tests.is_empty() && self.code.trim().is_empty() {

@@ -20,6 +20,7 @@ mod javascript;
 mod languages;
 mod reaching;
 mod runner;
+mod rust;
 mod tamper;
 mod values;
 
