@@ -204,7 +204,10 @@ pub enum ToInit {
     },
     /// Read files. Beside it: spec memfd ([`CollectSpec`]), write end of a pipe that gets
     /// one length-prefixed (u32 LE) postcard [`CollectedFile`] after another, then EOF.
-    Collect,
+    Collect {
+        /// Kill and reap all commands first, so that nothing changes a file any more.
+        alone: bool,
+    },
     /// Kill all commands, reap them, report [`FromInit::Finished`], exit.
     Finish,
 }

@@ -3,6 +3,7 @@
 
 mod asserts;
 mod build;
+mod combined;
 pub(crate) mod compare;
 mod report;
 #[cfg(test)]
@@ -15,6 +16,7 @@ use crate::verify::{ExitCodeSpec, StdoutSpec};
 
 pub use asserts::judge_asserts;
 pub use build::{BuildEvidence, judge_build};
+pub use combined::combine;
 
 /// Who a cancellation by the grading itself is by: it ends a sandbox that is no longer needed.
 pub const ENDED_BY_GRADER: &str = "grader";
@@ -107,7 +109,8 @@ pub(crate) fn of_one_test(id: &str, message: String) -> Verdict {
 }
 
 /// The verdict that an ending alone decides: host evidence, limits, memory.
-pub(crate) fn by_ending(ended: Ended<'_>) -> Option<Verdict> {
+#[must_use]
+pub fn by_ending(ended: Ended<'_>) -> Option<Verdict> {
     if let Some(verdict) = by_host(ended.ending) {
         return Some(verdict);
     }

@@ -13,12 +13,15 @@ mod node;
 mod programs;
 mod pytest;
 mod python;
+mod repeat;
 #[cfg(test)]
 mod tests;
 mod unittest;
 mod whole;
 
 use std::collections::BTreeMap;
+
+pub use repeat::agree;
 
 use crate::grade::{Ended, Output};
 use crate::plan::HARNESS_FOLDER;

@@ -17,6 +17,7 @@ pub mod leaks;
 pub mod manifest;
 mod measure;
 pub mod plan;
+pub mod protect;
 pub mod reading;
 pub mod static_check;
 pub mod untrusted;

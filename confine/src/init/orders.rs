@@ -25,7 +25,7 @@ impl Init {
             ToInit::Stage => self.stage(fds),
             ToInit::Spawn { command, last } => self.spawn(command, last, fds),
             ToInit::Signal { command, signal } => self.signal(command, signal),
-            ToInit::Collect => self.collect(fds),
+            ToInit::Collect { alone } => self.collect(alone, fds),
             ToInit::Finish => {
                 self.finishing = true;
                 Ok(())
@@ -79,13 +79,16 @@ impl Init {
         Ok(())
     }
 
-    fn collect(&mut self, mut fds: Vec<OwnedFd>) -> Result<(), PacketError> {
+    fn collect(&mut self, alone: bool, mut fds: Vec<OwnedFd>) -> Result<(), PacketError> {
         let missing = PacketError::Malformed {
             what: "no collect descriptors",
         };
         let (Some(pipe), Some(spec)) = (fds.pop(), fds.pop()) else {
             return Err(missing);
         };
+        if alone {
+            self.end_commands()?;
+        }
         let command = self.command()?;
         let at = Instant::now();
         let born = child::fork_child(move |report| files::collect(command, spec, pipe, report))?;

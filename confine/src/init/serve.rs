@@ -450,8 +450,9 @@ impl Init {
         Ok(())
     }
 
-    /// Kills and reaps everything else in the sandbox, then says so.
-    fn finish(&mut self) -> Result<(), PacketError> {
+    /// Kills and reaps everything else in the sandbox. The main command has been told as ended
+    /// before; what else of it is there is told nowhere.
+    pub(super) fn end_commands(&mut self) -> Result<(), PacketError> {
         if self.boot.plan.mode == Mode::Landlock {
             super::tree::kill_descendants();
         } else {
@@ -466,6 +467,13 @@ impl Init {
             }
         }
         while let Ok(_) | Err(Errno::EINTR) = waitpid(None, None) {}
+        self.children.clear();
+        Ok(())
+    }
+
+    /// Ends all, then says so.
+    fn finish(&mut self) -> Result<(), PacketError> {
+        self.end_commands()?;
         self.tell_denials()?;
         self.tell(&FromInit::Finished {
             disk: disk_use(&self.boot),

@@ -17,6 +17,10 @@ use super::streams::output_pipe;
 pub const COLLECT_BYTES_MAX: u64 = 32 * 1024 * 1024;
 /// Most files of one run.
 const COLLECT_FILES_MAX: u32 = 10_000;
+/// Most bytes of a workspace that a verification starts from.
+pub(crate) const EVERYTHING_BYTES_MAX: u64 = 256 * 1024 * 1024;
+/// Most files of it.
+pub(crate) const EVERYTHING_FILES_MAX: u32 = 50_000;
 /// What a frame may have beside the file's content, in bytes: path, mode, lengths.
 pub const FRAME_EXTRA_BYTES_MAX: u64 = 8 * 1024;
 
@@ -27,7 +31,7 @@ pub enum CollectError {
     #[error("the files' pipe ended early")]
     Pipe(#[source] io::Error),
     /// More than was asked for.
-    #[error("more than {COLLECT_FILES_MAX} files or {COLLECT_BYTES_MAX} bytes")]
+    #[error("more files or bytes than were asked for")]
     TooMuch,
     /// Not a file's frame.
     #[error("a frame is no file")]
@@ -39,6 +43,18 @@ pub(crate) type Asking = (CollectSpec, OwnedFd);
 /// The task at our end of the pipe: files, and why there are not more of them.
 pub(crate) type Collecting = JoinHandle<(Vec<CollectedFile>, Option<CollectError>)>;
 
+/// What is wanted of a sandbox when its program is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// The files that were asked for.
+    Asked,
+    /// Besides them all of `/workspace`, for a verification.
+    Everything,
+}
+
+/// The pattern of [`Wanted::Everything`].
+const EVERYTHING: &str = "**";
+
 /// Prepares collecting; `None` if nothing was asked for.
 ///
 /// # Errors
@@ -46,17 +62,35 @@ pub(crate) type Collecting = JoinHandle<(Vec<CollectedFile>, Option<CollectError
 pub(crate) fn begin(
     patterns: &[String],
     limits: &EffectiveLimits,
+    wanted: Wanted,
 ) -> io::Result<Option<(Asking, Collecting)>> {
-    if patterns.is_empty() {
-        return Ok(None);
-    }
+    let mut patterns = patterns.to_vec();
+    let (bytes_max, files_max) = match wanted {
+        Wanted::Asked if patterns.is_empty() => return Ok(None),
+        Wanted::Asked => (COLLECT_BYTES_MAX, COLLECT_FILES_MAX),
+        Wanted::Everything => {
+            patterns.push(EVERYTHING.to_owned());
+            (EVERYTHING_BYTES_MAX, EVERYTHING_FILES_MAX)
+        }
+    };
     let (ours, theirs) = output_pipe()?;
     let spec = CollectSpec {
-        patterns: patterns.to_vec(),
-        bytes_max: limits.disk_bytes_max.min(COLLECT_BYTES_MAX),
-        files_max: COLLECT_FILES_MAX,
+        patterns,
+        bytes_max: limits.disk_bytes_max.min(bytes_max),
+        files_max,
     };
-    Ok(Some(((spec, theirs), tokio::spawn(read_files(ours)))))
+    let bounds = Bounds {
+        bytes_max,
+        files_max,
+    };
+    Ok(Some(((spec, theirs), tokio::spawn(read(ours, bounds)))))
+}
+
+/// The most that is read, whatever init says.
+#[derive(Debug, Clone, Copy)]
+struct Bounds {
+    bytes_max: u64,
+    files_max: u32,
 }
 
 /// Waits for the files; what is wrong with them is added to `problems`.
@@ -78,12 +112,23 @@ pub(crate) async fn finish(
 /// Reads files until the end of `pipe`, or until something is wrong with them, which is told
 /// beside those that came before.
 pub async fn read_files(
+    pipe: impl AsyncRead + Unpin,
+) -> (Vec<CollectedFile>, Option<CollectError>) {
+    let bounds = Bounds {
+        bytes_max: COLLECT_BYTES_MAX,
+        files_max: COLLECT_FILES_MAX,
+    };
+    read(pipe, bounds).await
+}
+
+async fn read(
     mut pipe: impl AsyncRead + Unpin,
+    bounds: Bounds,
 ) -> (Vec<CollectedFile>, Option<CollectError>) {
     let mut files = Vec::new();
-    let mut bytes_left = COLLECT_BYTES_MAX;
+    let mut bytes_left = bounds.bytes_max;
     loop {
-        if files.len() >= COLLECT_FILES_MAX as usize {
+        if files.len() >= bounds.files_max as usize {
             return (files, Some(CollectError::TooMuch));
         }
         match read_file(&mut pipe, &mut bytes_left).await {

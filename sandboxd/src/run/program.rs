@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 use verdict::ending::SandboxFault;
 
 use super::cancel::Cancel;
-use super::collect;
+use super::collect::{self, Wanted};
 use super::facts::Facts;
 use super::launcher_link::LauncherLink;
 use super::request::{Captured, Event, InputFile, OutputStream};
@@ -137,9 +137,21 @@ pub(crate) async fn run_program(
     program: Program<'_>,
     outside: Outside,
 ) -> Ran {
+    run_leaving(link, program, outside, Wanted::Asked).await
+}
+
+/// The same, with a choice of what is taken out of its sandbox.
+pub(crate) async fn run_leaving(
+    link: &LauncherLink,
+    program: Program<'_>,
+    outside: Outside,
+    wanted: Wanted,
+) -> Ran {
     let sandbox_id = program.sandbox_id.clone();
-    let made = make_pipes(program.extra)
-        .and_then(|made| Ok((made, collect::begin(program.collect, program.limits)?)));
+    let made = make_pipes(program.extra).and_then(|made| {
+        let collect = collect::begin(program.collect, program.limits, wanted)?;
+        Ok((made, collect))
+    });
     let ((pipes, stdio), collect) = match made {
         Ok(made) => made,
         Err(error) => return Ran::not_at_all(sandbox_id, StartFault::Pipe(error)),

@@ -199,8 +199,9 @@ impl Sandbox {
     ) -> Result<(), StartFault> {
         let what = "the list of files to collect";
         let spec = packet::seal(spec).map_err(|source| StartFault::Seal { what, source })?;
-        self.tell(&ToInit::Collect, &[spec.as_fd(), pipe.as_fd()], what)
-            .await
+        // A one-shot sandbox has nothing more to do: what is read is what stays.
+        let order = ToInit::Collect { alone: true };
+        self.tell(&order, &[spec.as_fd(), pipe.as_fd()], what).await
     }
 
     /// Asks the launcher what it sees of the sandbox.

@@ -1,7 +1,7 @@
 //! The common decision, by rows of what was reported.
 
-use super::Observed;
 use super::decide::by_tests;
+use super::{Observed, agree};
 use crate::ending::Ending;
 use crate::grade::Ended;
 use crate::verdict::{Outcome, TamperNote, TestResult, TestStatus, Verdict};
@@ -209,4 +209,25 @@ fn a_touched_framework_proves_nothing() {
     spec.phase.on_tamper = OnTamper::Zero;
     let verdict = decide(&spec, touched(&[("a", Failed)]), &OK);
     assert_eq!(verdict.outcome(), Outcome::Tampered);
+}
+
+#[test]
+fn repetitions_must_agree() {
+    let spec = HarnessSpec::default();
+    let verdict = |b| decide(&spec, observed(&[("a", Passed), ("b", b)]), &OK);
+    let steady = agree(vec![verdict(Passed), verdict(Passed)]);
+    assert_eq!(steady.outcome(), Outcome::Passed);
+    let flake = steady.evidence.flake.expect("told");
+    assert_eq!((flake.runs, flake.passed), (2, 2));
+    let flaky = agree(vec![verdict(Passed), verdict(Failed), verdict(Passed)]);
+    assert_eq!(flaky.outcome(), Outcome::Failed);
+    assert!(flaky.reason.contains("passed 2 of 3"), "{}", flaky.reason);
+    assert_eq!(flaky.evidence.flake.expect("told").test_ids, ["b"]);
+    let broken = Verdict::new(Outcome::InfraError, "host");
+    let broken = agree(vec![verdict(Passed), broken]);
+    assert_eq!(
+        (broken.outcome(), broken.reward()),
+        (Outcome::InfraError, None)
+    );
+    assert_eq!(agree(Vec::new()).outcome(), Outcome::InfraError);
 }

@@ -366,7 +366,7 @@ async fn files_are_collected_and_bad_names_are_told() {
         drop(program);
         sandbox.exited(0);
         let (frame, mut fds) = sandbox.hear().unwrap();
-        assert!(matches!(frame, ToInit::Collect));
+        assert!(matches!(frame, ToInit::Collect { alone: true }));
         let mut pipe = std::fs::File::from(fds.remove(1));
         let spec: CollectSpec = confine::packet::unseal(fds.remove(0)).unwrap();
         assert_eq!(spec.patterns, ["out/*"]);

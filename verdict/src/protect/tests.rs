@@ -1,0 +1,160 @@
+//! What a verification starts from, by what the request brought and what its run left.
+
+use super::{Files, Lists, Workspace, lay_out, matches, matches_whole};
+use crate::verify::{Framework, HarnessSpec, Phase, TestFile, VerifySpec};
+
+fn files(rows: &[(&str, &str)]) -> Files {
+    let file = |(path, text): &(&str, &str)| {
+        let content = text.as_bytes().to_vec();
+        let mode = 0o644;
+        ((*path).to_owned(), TestFile { content, mode })
+    };
+    rows.iter().map(file).collect()
+}
+
+fn pytest() -> Lists {
+    Lists::of(&VerifySpec::Harness(HarnessSpec {
+        framework: Framework::Pytest,
+        ..HarnessSpec::default()
+    }))
+}
+
+fn tests(rows: &[(&str, &str)]) -> Phase {
+    Phase {
+        test_files: files(rows),
+        ..Phase::default()
+    }
+}
+
+fn notes(laid: &Workspace) -> Vec<&str> {
+    laid.tamper.iter().map(|note| note.path.as_str()).collect()
+}
+
+#[test]
+fn globs_match_by_component_and_below_a_folder() {
+    for (glob, path) in [
+        ("a.py", "a.py"),
+        ("tests", "tests/a/b.py"),
+        ("**/conftest.py", "conftest.py"),
+        ("**/conftest.py", "a/b/conftest.py"),
+        ("src/*.rs", "src/a.rs"),
+        ("a/**/z", "a/z"),
+        ("a/**/z", "a/b/c/z"),
+        ("**", "a/b"),
+        ("*a*b?", "xxaybz"),
+    ] {
+        assert!(matches(glob, path), "{glob} {path}");
+    }
+    for (glob, path) in [
+        ("a.py", "b/a.py"),
+        ("tests", "mytests/a.py"),
+        ("src/*.rs", "src/a/b.rs"),
+        ("**/conftest.py", "conftest.pyx"),
+        ("a/?", "a/bb"),
+        ("a/b", "a"),
+    ] {
+        assert!(!matches(glob, path), "{glob} {path}");
+    }
+    assert!(matches("tests", "tests/a") && !matches_whole("tests", "tests/a"));
+    assert!(matches_whole("**", "tests/a") && matches_whole("t*/?", "tests/a"));
+}
+
+#[test]
+fn what_a_run_did_to_the_tests_is_undone_and_told() {
+    let requested = files(&[
+        ("solution.py", "old"),
+        ("conftest.py", "author"),
+        ("pytest.ini", "author"),
+        ("tox.ini", "same"),
+    ]);
+    let left = files(&[
+        ("solution.py", "new"),
+        ("conftest.py", "hook"),
+        ("tox.ini", "same"),
+        ("sub/conftest.py", "hook"),
+        ("sitecustomize.py", "hook"),
+        ("__pycache__/solution.cpython-311.pyc", "cache"),
+        ("test_it.py", "pass"),
+        (".rollcage/runner.py", "hook"),
+    ]);
+    let phase = tests(&[("test_it.py", "assert")]);
+    let laid = lay_out(&phase, &pytest(), &requested, Some(left));
+    let expected = files(&[
+        ("solution.py", "new"),
+        ("conftest.py", "author"),
+        ("pytest.ini", "author"),
+        ("tox.ini", "same"),
+        ("test_it.py", "assert"),
+    ]);
+    assert_eq!(laid.files, expected);
+    assert_eq!(
+        notes(&laid),
+        [
+            ".rollcage/runner.py",
+            "conftest.py",
+            "sitecustomize.py",
+            "sub/conftest.py",
+            "test_it.py",
+            "pytest.ini",
+        ]
+    );
+}
+
+#[test]
+fn without_a_run_the_environment_is_taken_as_it_was_given() {
+    let requested = files(&[
+        ("solution.py", "x"),
+        ("conftest.py", "author"),
+        ("test_it.py", "older"),
+        ("usercustomize.py", "hook"),
+    ]);
+    let phase = tests(&[("test_it.py", "assert")]);
+    let laid = lay_out(&phase, &pytest(), &requested, None);
+    let expected = files(&[
+        ("solution.py", "x"),
+        ("conftest.py", "author"),
+        ("test_it.py", "assert"),
+    ]);
+    assert_eq!(laid.files, expected);
+    assert_eq!(notes(&laid), ["usercustomize.py"]);
+}
+
+#[test]
+fn nothing_of_the_solution_is_in_the_way_of_the_tests() {
+    let requested = files(&[("s.py", "x")]);
+    let left = files(&[("s.py", "x"), ("tests", "file"), ("run.sh/x", "y")]);
+    let phase = tests(&[("tests/a.py", "assert"), ("run.sh", "pytest")]);
+    let laid = lay_out(&phase, &pytest(), &requested, Some(left));
+    let expected = files(&[
+        ("s.py", "x"),
+        ("tests/a.py", "assert"),
+        ("run.sh", "pytest"),
+    ]);
+    assert_eq!(laid.files, expected);
+    assert_eq!(notes(&laid), ["run.sh/x", "tests"]);
+}
+
+#[test]
+fn an_authors_own_globs_count_as_well() {
+    let requested = files(&[("s.py", "x"), ("data/answers.txt", "42")]);
+    let left = files(&[("s.py", "y")]);
+    let phase = Phase {
+        protected: vec!["data".to_owned()],
+        ..Phase::default()
+    };
+    let laid = lay_out(&phase, &pytest(), &requested, Some(left));
+    assert_eq!(
+        laid.files,
+        files(&[("s.py", "y"), ("data/answers.txt", "42")])
+    );
+    assert_eq!(notes(&laid), ["data/answers.txt"]);
+}
+
+#[test]
+fn any_number_of_files_makes_a_bounded_number_of_notes() {
+    let left: Files = (0..500)
+        .map(|number| (format!("d{number}/conftest.py"), TestFile::default()))
+        .collect();
+    let laid = lay_out(&Phase::default(), &pytest(), &Files::new(), Some(left));
+    assert_eq!((laid.files.len(), laid.tamper.len()), (0, 100));
+}
