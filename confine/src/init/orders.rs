@@ -6,12 +6,14 @@ use std::time::Instant;
 use landlock::RulesetCreated;
 use nix::errno::Errno;
 use nix::sys::signal::Signal;
+use nix::sys::wait::waitpid;
 use nix::unistd::Pid;
 
 use super::child::{self, Born};
 use super::files;
 use super::serve::{Child, Init, Role};
 use crate::packet::{self, PacketError};
+use crate::plan::Mode;
 use crate::steps::command::Command;
 use crate::wire::{CommandToken, FromInit, SpawnSpec, ToInit};
 
@@ -76,6 +78,27 @@ impl Init {
         let at = Instant::now();
         let born = child::fork_child(move |report| files::stage(command, archive, report))?;
         self.adopt(Role::Stage, born, at);
+        Ok(())
+    }
+
+    /// Kills and reaps everything else in the sandbox. The main command has been told as ended
+    /// before; what else of it is there is told nowhere.
+    pub(super) fn end_commands(&mut self) -> Result<(), PacketError> {
+        if self.boot.plan.mode == Mode::Landlock {
+            super::tree::kill_descendants();
+        } else {
+            match nix::sys::signal::kill(Pid::from_raw(-1), Signal::SIGKILL) {
+                Ok(()) | Err(Errno::ESRCH) => {}
+                Err(errno) => {
+                    return Err(PacketError::Os {
+                        doing: "kill the rest",
+                        errno,
+                    });
+                }
+            }
+        }
+        while let Ok(_) | Err(Errno::EINTR) = waitpid(None, None) {}
+        self.children.clear();
         Ok(())
     }
 

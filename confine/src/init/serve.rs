@@ -19,7 +19,6 @@ use super::files;
 use super::usage::{self, UsageWatch};
 use crate::boot::Boot;
 use crate::packet::{self, PacketError};
-use crate::plan::Mode;
 use crate::sys::process::kill_owner;
 use crate::wire::{CommandToken, DiskUse, FromInit};
 
@@ -447,27 +446,6 @@ impl Init {
                 self.serve_listener(index, true)?;
             }
         }
-        Ok(())
-    }
-
-    /// Kills and reaps everything else in the sandbox. The main command has been told as ended
-    /// before; what else of it is there is told nowhere.
-    pub(super) fn end_commands(&mut self) -> Result<(), PacketError> {
-        if self.boot.plan.mode == Mode::Landlock {
-            super::tree::kill_descendants();
-        } else {
-            match nix::sys::signal::kill(Pid::from_raw(-1), Signal::SIGKILL) {
-                Ok(()) | Err(Errno::ESRCH) => {}
-                Err(errno) => {
-                    return Err(PacketError::Os {
-                        doing: "kill the rest",
-                        errno,
-                    });
-                }
-            }
-        }
-        while let Ok(_) | Err(Errno::EINTR) = waitpid(None, None) {}
-        self.children.clear();
         Ok(())
     }
 

@@ -5,15 +5,19 @@
 pub(super) mod answer;
 pub(super) mod build;
 pub(super) mod cases;
+mod command;
+pub(super) mod phase;
+pub(super) mod whole;
 
 use std::collections::BTreeMap;
 
 use confine::plan::{Mode, Plan};
+use policies::AuditFailure;
 use verdict::digest::{inputs_sha256, tests_sha256, verifier_sha256};
 use verdict::ending::{Kill, KillCause, SandboxFault};
 use verdict::{
-    AssertsSpec, ENDED_BY_GRADER, Ended, Ending, Evidence, JudgePlan, Language, Outcome, Output,
-    Untrusted, Verdict, VerifySpec, contention, grade_exit_code, grade_stdout, is_built,
+    AssertsSpec, ENDED_BY_GRADER, Ended, Ending, Evidence, Isolation, JudgePlan, Language, Outcome,
+    Output, Untrusted, Verdict, VerifySpec, contention, grade_exit_code, grade_stdout, is_built,
     judge_asserts, killed_judge, plan_asserts,
 };
 
@@ -40,14 +44,55 @@ pub(super) struct Judged {
     pub verdict: Verdict,
 }
 
-/// Whether the verification needs a solution's and a judge's sandbox.
+/// What a verification is carried out with.
+#[derive(Clone, Copy)]
+pub(super) struct Ask<'a> {
+    pub inner: &'a Inner,
+    pub request: &'a Request,
+    /// What a sandbox of the request's policy is to be.
+    pub plan: &'a Plan,
+    pub outside: &'a Outside,
+    /// Whether the pair of a verification by test code is recorded as asked for already.
+    pub recorded: bool,
+}
+
+impl Ask<'_> {
+    /// Records that a sandbox is asked for. A failure is a fault only where the policy says deny.
+    async fn record(&self, id: &str, role: &str) -> Result<(), SandboxFault> {
+        let asked = record::sandbox_requested(self.request, id, role);
+        match self.inner.audit.append(asked).await {
+            Ok(_receipt) => Ok(()),
+            Err(failed) if self.request.policy.audit.on_failure == AuditFailure::Degrade => {
+                tracing::warn!(error = &failed as &dyn std::error::Error, "audit degraded");
+                Ok(())
+            }
+            Err(failed) => Err(SandboxFault {
+                step: "audit".to_owned(),
+                reason: failed.to_string(),
+            }),
+        }
+    }
+}
+
+/// All verifications of a request: its own, or the parts of its combination.
+fn verifications(request: &Request) -> Vec<&VerifySpec> {
+    match &request.verify {
+        None => Vec::new(),
+        Some(VerifySpec::Combined(spec)) => spec.parts.iter().map(|part| &part.verify).collect(),
+        Some(one) => vec![one],
+    }
+}
+
+/// Whether the verification needs a solution's and a judge's sandbox at the same time.
 pub(super) fn needs_pair(request: &Request) -> bool {
-    matches!(request.verify, Some(VerifySpec::Asserts(_)))
+    let pair = |spec: &&VerifySpec| matches!(spec, VerifySpec::Asserts(_));
+    verifications(request).iter().any(pair)
 }
 
 /// Whether programs are built before, where what lies in `/workspace` may be executed.
 pub(super) fn needs_build(request: &Request) -> bool {
-    matches!(&request.verify, Some(VerifySpec::Asserts(spec)) if is_built(spec))
+    let built = |spec: &&VerifySpec| matches!(spec, VerifySpec::Asserts(spec) if is_built(spec));
+    verifications(request).iter().any(built)
 }
 
 /// Digests of everything that a verdict on `request` depends on.
@@ -73,9 +118,9 @@ fn contents(files: &[InputFile]) -> BTreeMap<String, Vec<u8>> {
 }
 
 /// The verdict that the program's own run gives.
-pub(super) fn by_run(request: &Request, ran: &Ran, concluded: &Concluded) -> Verdict {
+pub(super) fn by_run(spec: Option<&VerifySpec>, ran: &Ran, concluded: &Concluded) -> Verdict {
     let run = ended(concluded);
-    match &request.verify {
+    match spec {
         None => Verdict::unjudged(),
         Some(VerifySpec::ExitCode(spec)) => grade_exit_code(spec, run),
         Some(VerifySpec::Stdout(spec)) => {
@@ -175,6 +220,11 @@ impl Judged {
         let mut solution = Ran::never();
         solution.facts.fault = Some(fault);
         Self { solution, verdict }
+    }
+
+    fn at_fault(step: &str, reason: String) -> Self {
+        let step = step.to_owned();
+        Self::fault(SandboxFault { step, reason })
     }
 
     /// There was nothing to start.
@@ -345,6 +395,10 @@ fn put(files: &mut Vec<InputFile>, more: Vec<InputFile>) {
     files.extend(more);
 }
 
+/// Why a verdict has no reward where solution and tests shared a process.
+const SHARED: &str = "solution and tests shared a process, and the policy says \
+                      verify.shared_reward = false: no reward";
+
 /// The verdict with its evidence; a kernel kill for lack of memory in the program's own run
 /// excludes a pass, whatever the tests say.
 pub(super) fn complete(
@@ -357,6 +411,8 @@ pub(super) fn complete(
     let of_run = contention(&concluded.ending, usage, request.limits.cpu_millicores_max);
     // The judge's pair was the last to run, and its end is what was judged.
     evidence.contention = verdict.evidence.contention.or(of_run);
+    evidence.isolation = verdict.evidence.isolation;
+    evidence.flake = verdict.evidence.flake.take();
     if verdict.outcome() == Outcome::Passed && usage.oom_kills > 0 {
         let reason = format!(
             "the kernel killed {} of its processes for lack of memory",
@@ -367,5 +423,8 @@ pub(super) fn complete(
         verdict.tests = tests;
     }
     verdict.evidence = evidence;
+    if verdict.evidence.isolation == Isolation::Shared && !request.policy.verify.shared_reward {
+        return verdict.withheld(SHARED);
+    }
     verdict
 }

@@ -10,17 +10,20 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use verdict::ending::Ending;
-use verdict::{AnswerSpec, AssertsSpec, CasesSpec, Outcome, Usage, Verdict, VerifySpec};
+use verdict::protect::Files;
+use verdict::{Outcome, Usage, Verdict, VerifySpec};
 
 use super::Inner;
 use super::admission::Places;
 use super::cancel::Cancel;
+use super::check;
+use super::collect::Wanted;
 use super::conclude::{Concluded, conclude};
 use super::facts::millis;
-use super::grade;
+use super::grade::{self, whole::First};
 use super::keep::{append_all, record_end};
 use super::plan::{plan_for, spawn_spec};
-use super::program::{Outside, Program, Ran, run_program};
+use super::program::{Outside, Program, Ran, run_leaving, run_program};
 use super::proof;
 use super::record::{self, AppendFailed};
 use super::request::{Event, Request, RunError, RunResult, Why};
@@ -123,8 +126,8 @@ async fn serve(
     once: Once,
 ) -> Result<RunResult, RunError> {
     let received = once.received;
-    check(inner, request)?;
-    check_build(request)?;
+    check::consistent(inner, request)?;
+    check::build(request)?;
     let mut plan = plan_for(
         &request.policy,
         &request.limits,
@@ -177,80 +180,6 @@ async fn serve(
     record_end(inner, request, outcomes, unrecorded, once).await
 }
 
-/// Whether what has to be built for the verification could run under the policy.
-fn check_build(request: &Request) -> Result<(), RunError> {
-    if !grade::needs_build(request) || grade::build::may_execute_workspace(&request.policy) {
-        return Ok(());
-    }
-    Err(RunError::Refused {
-        reason: "POLICY_FORBIDS_BUILD",
-        field: Some("policy".to_owned()),
-        message: format!(
-            "policy {} lets nothing in /workspace be executed, and verify.language needs the \
-             solution built there; name a policy that does, for example build",
-            request.policy.name
-        ),
-    })
-}
-
-/// What no policy has to say about a request, but its own consistency.
-fn check(inner: &Inner, request: &Request) -> Result<(), RunError> {
-    let unavailable = |message: &str| RunError::Unavailable {
-        message: message.to_owned(),
-    };
-    if inner.draining.is_cancelled() {
-        return Err(unavailable("the daemon is stopping"));
-    }
-    if inner.link.is_gone() {
-        return Err(unavailable("the launcher is gone; the daemon is stopping"));
-    }
-    let refused = |reason, field: &str, message: String| {
-        let field = Some(field.to_owned());
-        Err(RunError::Refused {
-            reason,
-            field,
-            message,
-        })
-    };
-    if !request.probe {
-        proof::check(inner, request)?;
-    }
-    if !inner.unpinned_images && !request.probe {
-        // The only image so far, and what it shows changes with every upgrade of this host.
-        let message = format!(
-            "image {} is unpinned, and this daemon's host_image.accept_unpinned is false",
-            request.image
-        );
-        return refused("IMAGE_UNPINNED", "image", message);
-    }
-    if request.argv.is_empty() {
-        if request.verify.as_ref().is_none_or(VerifySpec::needs_run) {
-            let message = "argv is empty: name a program, or a verify of a kind that needs none";
-            return refused("ARGV_EMPTY", "argv", message.to_owned());
-        }
-        if !request.collect.is_empty() {
-            let message = "collect needs a program in argv that leaves the files";
-            return refused("COLLECT_WITHOUT_RUN", "collect", message.to_owned());
-        }
-    }
-    let bytes: u64 = request
-        .files
-        .iter()
-        .map(|file| file.content.len() as u64)
-        .sum();
-    if bytes > request.limits.disk_bytes_max {
-        let max = request.limits.disk_bytes_max;
-        let message = format!("files have {bytes} bytes, more than limits.disk_bytes_max = {max}");
-        return refused("FILES_TOO_LARGE", "files", message);
-    }
-    if request.files.len() as u64 > request.limits.files_max {
-        let (count, max) = (request.files.len(), request.limits.files_max);
-        let message = format!("{count} files are more than limits.files_max = {max}");
-        return refused("TOO_MANY_FILES", "files", message);
-    }
-    Ok(())
-}
-
 /// Waits for the run's turn. A judge needs a sandbox beside the solution's: both places at once.
 async fn queue(
     inner: &Inner,
@@ -291,12 +220,12 @@ async fn queue(
     }
 }
 
-/// Names of the sandboxes of a run: the program's, and those of a verification by test code.
+/// Names of the sandboxes of a run: what all begin with, the program's, and those of a verification
+/// by test code alone; others are recorded when they are asked for.
 struct SandboxIds {
+    base: String,
     program: Option<String>,
     pair: Option<(String, String)>,
-    /// Of the cases, or of the judge of an answer.
-    single: Option<String>,
 }
 
 fn sandbox_ids(request: &Request) -> Result<SandboxIds, RunError> {
@@ -306,17 +235,12 @@ fn sandbox_ids(request: &Request) -> Result<SandboxIds, RunError> {
     })?;
     let base = format!("sb-{}", hex::encode(random));
     let program = (!request.argv.is_empty()).then(|| base.clone());
-    let pair =
-        grade::needs_pair(request).then(|| (format!("{base}-solution"), format!("{base}-judge")));
-    let single = match &request.verify {
-        Some(VerifySpec::Cases(_)) => Some(format!("{base}-cases")),
-        Some(VerifySpec::Answer(_)) => Some(format!("{base}-judge")),
-        _ => None,
-    };
+    let alone = matches!(request.verify, Some(VerifySpec::Asserts(_)));
+    let pair = alone.then(|| (format!("{base}-solution"), format!("{base}-judge")));
     Ok(SandboxIds {
+        base,
         program,
         pair,
-        single,
     })
 }
 
@@ -339,9 +263,6 @@ async fn record_admitted(
     let pair = ids.pair.as_ref().filter(|_| !grade::needs_build(request));
     if let Some((solution, judge)) = pair {
         drafts.extend([requested(solution, "solution"), requested(judge, "judge")]);
-    }
-    if let (Some(VerifySpec::Cases(_)), Some(id)) = (&request.verify, &ids.single) {
-        drafts.push(requested(id, "cases"));
     }
     append_all(inner, request, drafts)
         .await
@@ -378,44 +299,41 @@ async fn carry_out(
         proof::mark(&mut concluded.manifest, &request.proof);
         (ran, concluded)
     };
-    let first = match &ids.program {
-        Some(id) => Some(conclude(
-            run_program(&inner.link, own_program(request, plan, id), outside.clone()).await,
-        )),
-        None => None,
+    let (first, left) = match &ids.program {
+        Some(id) => {
+            let program = own_program(request, plan, id);
+            let (ran, left) = run_first(inner, request, program, outside.clone()).await;
+            (Some(conclude(ran)), left)
+        }
+        None => (None, None),
     };
     let no_run = |(_, concluded): &(Ran, Concluded)| concluded.ending.is_host_fault();
-    let ((ran, concluded), verdict) = match (first, apart(request, ids)) {
+    let of_run =
+        |spec: &&VerifySpec| matches!(spec, VerifySpec::ExitCode(_) | VerifySpec::Stdout(_));
+    let spec = request.verify.as_ref().filter(|spec| !of_run(spec));
+    let ((ran, concluded), verdict) = match (first, spec) {
         (Some(first), None) => {
-            let verdict = grade::by_run(request, &first.0, &first.1);
+            let verdict = grade::by_run(request.verify.as_ref(), &first.0, &first.1);
             (first, verdict)
-        }
-        (first, Some(Apart::Answer(spec, id))) => {
-            let by = (first.as_ref(), id);
-            let verdict = grade::answer::by_answer(inner, request, spec, by, &outside).await;
-            match first {
-                Some(first) => (first, verdict),
-                None => {
-                    let judged = grade::Judged::without_run(verdict);
-                    (conclude(judged.solution), judged.verdict)
-                }
-            }
         }
         (Some(first), Some(_)) if no_run(&first) => {
             let verdict = grade::unscored(&first.1.ending);
             (first, verdict)
         }
-        (first, Some(apart)) => {
-            let judged = match apart {
-                Apart::Asserts(spec, pair) => {
-                    grade::by_asserts(inner, request, (spec, plan), pair, &outside).await
-                }
-                Apart::Cases(spec, id) => {
-                    grade::cases::by_cases(inner, request, (spec, plan), id, &outside).await
-                }
-                // Answered above.
-                Apart::Answer(..) => grade::Judged::without_run(Verdict::unjudged()),
+        (first, Some(spec)) => {
+            let ask = grade::Ask {
+                inner,
+                request,
+                plan,
+                outside: &outside,
+                recorded: ids.pair.is_some(),
             };
+            let run = first.as_ref().map(|(ran, concluded)| First {
+                ran,
+                concluded,
+                left: left.as_ref(),
+            });
+            let judged = grade::whole::verify(ask, spec, run, &ids.base).await;
             (
                 first.unwrap_or_else(|| conclude(judged.solution)),
                 judged.verdict,
@@ -437,21 +355,19 @@ async fn carry_out(
     }
 }
 
-/// What is judged apart from the run, with the names of the sandboxes for it.
-#[derive(Clone, Copy)]
-enum Apart<'a> {
-    Asserts(&'a AssertsSpec, &'a (String, String)),
-    Cases(&'a CasesSpec, &'a str),
-    Answer(&'a AnswerSpec, &'a str),
-}
-
-fn apart<'a>(request: &'a Request, ids: &'a SandboxIds) -> Option<Apart<'a>> {
-    match (&request.verify, &ids.pair, &ids.single) {
-        (Some(VerifySpec::Asserts(spec)), Some(pair), _) => Some(Apart::Asserts(spec, pair)),
-        (Some(VerifySpec::Cases(spec)), _, Some(id)) => Some(Apart::Cases(spec, id)),
-        (Some(VerifySpec::Answer(spec)), _, Some(id)) => Some(Apart::Answer(spec, id)),
-        _ => None,
+/// Runs the request's own program, and takes what it leaves where the verification starts from it.
+async fn run_first(
+    inner: &Inner,
+    request: &Request,
+    program: Program<'_>,
+    outside: Outside,
+) -> (Ran, Option<Files>) {
+    if !grade::phase::takes_changes(request) {
+        return (run_program(&inner.link, program, outside).await, None);
     }
+    let mut ran = run_leaving(&inner.link, program, outside, Wanted::Everything).await;
+    let left = grade::phase::take_left(request, &mut ran);
+    (ran, Some(left))
 }
 
 impl Outcomes {

@@ -8,29 +8,16 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe;
-use tokio::task::JoinHandle;
 use verdict::ending::SandboxFault;
-use verdict::plan::REPORT_BYTES_MAX;
 
 use super::launcher_link::LauncherLink;
 use super::program::{Outside, Program, Ran, run_program};
+use super::report::{self, Report};
 use super::streams::output_pipe;
 
 /// How long a solution may take to end by itself once its judge is gone.
 const RELEASE_AFTER: Duration = Duration::from_millis(500);
-/// How long a pipe without a writer may take to show its end.
-const REPORT_END_MAX: Duration = Duration::from_secs(2);
-
-/// What the judge wrote to its private pipe.
-#[derive(Debug)]
-pub(crate) struct Report {
-    /// At most [`REPORT_BYTES_MAX`] bytes of it.
-    pub bytes: Vec<u8>,
-    /// Whether there was more, so that it counts for nothing.
-    pub too_long: bool,
-}
 
 /// What became of the two.
 #[derive(Debug)]
@@ -60,7 +47,7 @@ pub(crate) async fn run_pair(
     // One waits while the other computes: apart they would keep two CPUs half idle.
     let group = Some(link.next_group());
     (solution.group, judge.group) = (group, group);
-    let reading = tokio::spawn(read_report(report_read));
+    let reading = report::begin(report_read);
     let release = outside.release.clone();
     let judging = async {
         let ran = run_program(link, judge, judge_outside).await;
@@ -76,30 +63,7 @@ pub(crate) async fn run_pair(
     Pair {
         solution,
         judge,
-        report: finish_report(reading).await,
-    }
-}
-
-/// Both sandboxes are gone, and with them every writer of the pipe.
-async fn finish_report(mut reading: JoinHandle<Report>) -> Report {
-    let nothing = Report {
-        bytes: Vec::new(),
-        too_long: false,
-    };
-    match tokio::time::timeout(REPORT_END_MAX, &mut reading).await {
-        Ok(Ok(report)) => report,
-        Ok(Err(error)) => {
-            tracing::error!(
-                error = &error as &dyn std::error::Error,
-                "the report's reader failed"
-            );
-            nothing
-        }
-        Err(_elapsed) => {
-            tracing::error!("the report's pipe does not end");
-            reading.abort();
-            nothing
-        }
+        report: report::finish(reading).await,
     }
 }
 
@@ -109,22 +73,6 @@ fn connections() -> io::Result<Connections> {
     let (solution, judge) = UnixStream::pair()?;
     let (report_read, report_write) = output_pipe()?;
     Ok((solution.into(), judge.into(), report_read, report_write))
-}
-
-async fn read_report(pipe: pipe::Receiver) -> Report {
-    let mut bytes = Vec::new();
-    let read = pipe
-        .take(REPORT_BYTES_MAX as u64 + 1)
-        .read_to_end(&mut bytes)
-        .await;
-    if let Err(error) = read {
-        tracing::error!(
-            error = &error as &dyn std::error::Error,
-            "a report could not be read"
-        );
-    }
-    let too_long = bytes.len() > REPORT_BYTES_MAX;
-    Report { bytes, too_long }
 }
 
 impl Pair {
@@ -141,10 +89,7 @@ impl Pair {
         Self {
             solution: failed(solution),
             judge: failed(judge),
-            report: Report {
-                bytes: Vec::new(),
-                too_long: false,
-            },
+            report: Report::default(),
         }
     }
 }

@@ -21,7 +21,7 @@ pub(in crate::run) async fn by_answer(
     inner: &Inner,
     request: &Request,
     spec: &AnswerSpec,
-    (first, id): (Option<&(Ran, Concluded)>, &str),
+    (first, id): (Option<(&Ran, &Concluded)>, &str),
     outside: &Outside,
 ) -> Verdict {
     let graded = match first {

@@ -1,0 +1,115 @@
+//! What a verification starts from, out of what the request brought and what its run left. What
+//! that means for single files is decided by [`verdict::protect`].
+
+use std::collections::BTreeMap;
+
+use policies::EffectiveLimits;
+use verdict::protect::{Files, Lists, Workspace, lay_out, matches_whole};
+use verdict::{Outcome, TestFile, Verdict, VerifySpec};
+
+use crate::run::program::Ran;
+use crate::run::request::{InputFile, Request};
+
+/// Bytes that a file takes at least, and in steps of which it grows.
+const PAGE_BYTES: u64 = 4096;
+
+/// Whether the request's run changes what its verification starts from.
+pub(in crate::run) fn takes_changes(request: &Request) -> bool {
+    let takes = |spec: &VerifySpec| spec.phase().is_some();
+    !request.argv.is_empty()
+        && match &request.verify {
+            Some(VerifySpec::Combined(spec)) => spec.parts.iter().any(|part| takes(&part.verify)),
+            Some(spec) => takes(spec),
+            None => false,
+        }
+}
+
+/// Takes what a run left out of what came of it, and leaves there what the request asked for.
+pub(in crate::run) fn take_left(request: &Request, ran: &mut Ran) -> Files {
+    let mut left = Files::new();
+    let mut asked = Vec::new();
+    let mut asked_bytes = 0;
+    for file in std::mem::take(&mut ran.files) {
+        let path = String::from_utf8_lossy(&file.path).into_owned();
+        let is_asked = (request.collect.iter()).any(|pattern| matches_whole(pattern, &path));
+        if is_asked {
+            asked_bytes += file.content.len() as u64;
+        }
+        let plain = !path.split('/').any(|part| matches!(part, "" | "." | ".."));
+        if plain && path.as_bytes() == file.path {
+            let mode = file.mode & 0o777;
+            let content = file.content.clone();
+            left.insert(path, TestFile { content, mode });
+        }
+        if is_asked && asked_bytes <= crate::run::collect::COLLECT_BYTES_MAX {
+            asked.push(file);
+        }
+    }
+    ran.files = asked;
+    // Trouble with a file that only the verification wanted is no trouble of the request.
+    ran.facts.problems.retain(|problem| {
+        let path = &problem.path;
+        let asked = |pattern: &String| pattern == path || matches_whole(pattern, path);
+        request.collect.iter().any(asked) || (path.is_empty() && !request.collect.is_empty())
+    });
+    left
+}
+
+/// What `spec` starts from.
+pub(super) fn workspace(request: &Request, spec: &VerifySpec, left: Option<&Files>) -> Workspace {
+    let Some(phase) = spec.phase() else {
+        return Workspace::default();
+    };
+    let requested: Files = (request.files.iter())
+        .map(|file| {
+            let (content, mode) = (file.content.clone(), file.mode);
+            (file.path.clone(), TestFile { content, mode })
+        })
+        .collect();
+    lay_out(phase, &Lists::of(spec), &requested, left.cloned())
+}
+
+/// The files of a sandbox, ours over those of the workspace.
+pub(super) fn staged(
+    workspace: &Workspace,
+    ours: &BTreeMap<String, (Vec<u8>, u32)>,
+) -> Vec<InputFile> {
+    let theirs = workspace.files.iter().map(|(path, file)| InputFile {
+        path: path.clone(),
+        content: file.content.clone(),
+        mode: file.mode,
+    });
+    let ours = ours.iter().map(|(path, (content, mode))| InputFile {
+        path: path.clone(),
+        content: content.clone(),
+        mode: *mode,
+    });
+    theirs.chain(ours).collect()
+}
+
+/// The verdict where the files do not fit into a sandbox: the run's doing, or the task's.
+pub(super) fn too_large(
+    files: &[InputFile],
+    limits: &EffectiveLimits,
+    ran: bool,
+) -> Option<Verdict> {
+    let size = |file: &InputFile| (file.content.len() as u64).next_multiple_of(PAGE_BYTES);
+    let bytes: u64 = files.iter().map(size).sum();
+    let bytes_max = limits.disk_bytes_max.min(limits.memory_bytes_max);
+    let reason = if bytes > bytes_max {
+        format!(
+            "what the tests start from takes {bytes} bytes, more than the {bytes_max} of a sandbox"
+        )
+    } else if files.len() as u64 > limits.files_max {
+        let (count, max) = (files.len(), limits.files_max);
+        format!("what the tests start from are {count} files, more than the {max} of a sandbox")
+    } else {
+        return None;
+    };
+    let outcome = if ran {
+        Outcome::Failed
+    } else {
+        Outcome::VerifierError
+    };
+    Some(Verdict::new(outcome, reason))
+}
