@@ -21,6 +21,7 @@ const BUILTIN: &[(&str, &str)] = &[
     ("node", include_str!("../catalog/node.toml")),
     ("python", include_str!("../catalog/python.toml")),
     ("shell", include_str!("../catalog/shell.toml")),
+    ("task", include_str!("../catalog/task.toml")),
 ];
 
 /// One policy of a catalog.

@@ -102,7 +102,7 @@ const ERRORS: &[(&str, &str)] = &[
     ),
     (
         "name = \"x\"\nextends = \"pyton\"",
-        "extends = \"pyton\" names no policy of the catalog; known: base, build, node, python, shell; did you mean \"python\"?",
+        "extends = \"pyton\" names no policy of the catalog; known: base, build, node, python, shell, task; did you mean \"python\"?",
     ),
     (
         "name = \"x\"\nextends = \"\"",

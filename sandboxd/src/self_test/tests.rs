@@ -25,7 +25,7 @@ fn set(wrong: &[&str], right: &[&str]) -> PolicySet {
 
 #[test]
 fn a_wrong_built_in_policy_stops_the_start() {
-    let right = ["base", "build", "node", "shell", "site", JUDGE];
+    let right = ["base", "build", "node", "shell", "site", "task", JUDGE];
     assert_eq!(stops_start(&set(&[], &right)), None);
     let why = stops_start(&set(&["python"], &right)).expect("it stops");
     for part in ["python", "`b`", "`ok`", "`EPERM`"] {
@@ -36,7 +36,7 @@ fn a_wrong_built_in_policy_stops_the_start() {
 
 #[test]
 fn a_wrong_site_policy_alone_does_not() {
-    let wrong = set(&["site"], &["base", "build", "node", "python", "shell"]);
+    let wrong = set(&["site"], &["base", "build", "node", "python", "shell", "task"]);
     assert_eq!(stops_start(&wrong), None);
     assert_eq!(troubles(&wrong).count(), 1);
     // But where nothing at all is right there is nothing to serve.
