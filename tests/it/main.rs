@@ -79,6 +79,7 @@ mod tools;
 #[cfg(test)]
 mod user;
 #[cfg(test)]
+mod verify_phase;
 mod wait;
 #[cfg(test)]
 mod world;

@@ -95,7 +95,9 @@ fn a_daemon_proves_its_host_once_and_the_next_one_takes_that_over() {
         .iter()
         .filter_map(|policy| policy["policy"].as_str())
         .collect();
-    for name in ["base", "build", "node", "python", "shell", "task", "(judge)"] {
+    for name in [
+        "base", "build", "node", "python", "shell", "task", "(judge)",
+    ] {
         assert!(names.contains(name), "{name}: {names:?}");
     }
     recorded(&world);

@@ -117,7 +117,7 @@ pub enum VerifyError {
         why: String,
     },
     /// Something wrong with one part of a combination.
-    #[error("verify.parts[{index}]: {source}")]
+    #[error("verify.parts[{index}].{source}")]
     InPart {
         /// Which part, from 0.
         index: usize,

@@ -36,7 +36,10 @@ fn a_wrong_built_in_policy_stops_the_start() {
 
 #[test]
 fn a_wrong_site_policy_alone_does_not() {
-    let wrong = set(&["site"], &["base", "build", "node", "python", "shell", "task"]);
+    let wrong = set(
+        &["site"],
+        &["base", "build", "node", "python", "shell", "task"],
+    );
     assert_eq!(stops_start(&wrong), None);
     assert_eq!(troubles(&wrong).count(), 1);
     // But where nothing at all is right there is nothing to serve.
