@@ -235,11 +235,7 @@ fn parts_are_judged_apart_and_make_one_reward() {
         .collect();
     let roles: Vec<&str> = (asked.iter())
         .filter(|record: &&Value| record["event"] == "sandbox_requested")
-        .filter_map(|record| {
-            record["data"]["role"]
-                .as_str()
-                .or(record["role"].as_str())
-        })
+        .filter_map(|record| record["data"]["role"].as_str().or(record["role"].as_str()))
         .collect();
     for (role, times) in [("program", 4), ("solution", 4), ("judge", 4), ("tests", 4)] {
         let found = roles.iter().filter(|found| **found == role).count();
