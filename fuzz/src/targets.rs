@@ -143,6 +143,13 @@ pub const TARGETS: &[Target] = &[
         mutations: 6_000,
     },
     Target {
+        name: "frameworks",
+        what: "what the runners of test frameworks report",
+        run: reports::frameworks,
+        seeds: reports::framework_seeds,
+        mutations: 4_000,
+    },
+    Target {
         name: "request",
         what: "RunRequest in protobuf or JSON, to a checked request",
         run: request::run,

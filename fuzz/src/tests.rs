@@ -65,8 +65,8 @@ macro_rules! short_forms {
 
 short_forms! {
     policy wire_launcher wire_init wire_boot audit_frames audit_log batch files
-    verdict_report verdict_stdout verify_block test_reports diagnostics coverage leaks request config
-    patches archives
+    verdict_report verdict_stdout verify_block test_reports diagnostics coverage leaks frameworks
+    request config patches archives
 }
 
 #[test]

@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 
 use sha2::{Digest, Sha256};
 
-use crate::harness::RUNNER_FILES;
+use crate::harness::own_files;
 use crate::plan::harness_files;
-use crate::verify::{Framework, Language, VerifySpec};
+use crate::verify::{Language, VerifySpec};
 
 /// Digest of the solution's files: path -> bytes.
 #[must_use]
@@ -81,11 +81,7 @@ pub fn verifier_sha256(spec: &VerifySpec) -> String {
     let version = [("version", env!("CARGO_PKG_VERSION"))];
     let harness: &[(&str, &str)] = match spec {
         VerifySpec::Asserts(spec) => harness_files(spec.language),
-        VerifySpec::Harness(spec)
-            if matches!(spec.framework, Framework::Pytest | Framework::Unittest) =>
-        {
-            &RUNNER_FILES
-        }
+        VerifySpec::Harness(spec) => own_files(spec.framework),
         VerifySpec::Cases(_) => harness_files(Language::Python),
         VerifySpec::Answer(_) => &[("symbolic.py", crate::answer::SYMBOLIC)],
         _ => &[],

@@ -29,8 +29,6 @@ use crate::untrusted::Untrusted;
 use crate::verdict::{Diagnostic, Isolation, Outcome, TamperNote, TestResult, Verdict};
 use crate::verify::{Framework, HarnessSpec, Measure, MeasureSpec, VerifySpec};
 
-pub(crate) use python::RUNNER_FILES;
-
 /// Name of the variable with the number of the report's descriptor.
 pub const REPORT_FD_ENV: &str = "ROLLCAGE_REPORT_FD";
 
@@ -124,6 +122,18 @@ fn framework(framework: Framework) -> Option<Kind> {
             plan: command::plan,
             read: command::read,
         }),
+    }
+}
+
+/// Our programs in the sandbox of a framework, before they get their nonce: name and text.
+pub(crate) fn own_files(framework: Framework) -> &'static [(&'static str, &'static str)] {
+    match framework {
+        Framework::Pytest | Framework::Unittest => &python::RUNNER_FILES,
+        Framework::CargoTest => &cargo::FILES,
+        Framework::GoTest => &go::FILES,
+        Framework::NodeTest => &node::FILES,
+        Framework::Jest => &jest::FILES,
+        Framework::JunitXml | Framework::Tap | Framework::Ctrf | Framework::Command => &[],
     }
 }
 

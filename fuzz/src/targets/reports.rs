@@ -1,7 +1,27 @@
 //! Reports of tests in every format: what is read holds together, and reading twice is the same.
+//! And reports of the runners of test frameworks, to a verdict.
+
+use std::collections::BTreeMap;
 
 use verdict::formats::{TESTS_MAX, parse};
-use verdict::{ReportFormat, Untrusted};
+use verdict::harness::{HarnessEvidence, judge};
+use verdict::{
+    Ended, Ending, Framework, HarnessSpec, Outcome, Output, ReportFormat, Untrusted, VerifySpec,
+};
+
+use super::verdicts::holds_together;
+
+const NONCE: &str = "4f1c9b7e6a5d4c3b2a19080706050403";
+const FRAMEWORKS: [Framework; 8] = [
+    Framework::CargoTest,
+    Framework::GoTest,
+    Framework::NodeTest,
+    Framework::Jest,
+    Framework::Pytest,
+    Framework::Unittest,
+    Framework::JunitXml,
+    Framework::Tap,
+];
 
 pub(super) fn seeds() -> Vec<Vec<u8>> {
     let texts: [(ReportFormat, &str); 12] = [
@@ -82,5 +102,70 @@ pub(super) fn run(data: &[u8]) {
             }
         }
         Err(error) => assert!(!error.to_string().is_empty()),
+    }
+}
+
+pub(super) fn framework_seeds() -> Vec<Vec<u8>> {
+    let lines = format!(
+        "{{\"nonce\":\"{NONCE}\",\"event\":\"test\",\"id\":\"a\",\"status\":\"passed\"}}\n{{\"nonce\":\"{NONCE}\",\"event\":\"end\",\"tests\":1}}\n"
+    );
+    let cargo = format!(
+        "{{\"reason\":\"build-finished\",\"success\":true}}\n\n{NONCE} begin t\n{NONCE} lists a: test\nrunning 1 test\ntest a ... ok\n\ntest result: ok. 1 passed; 0 failed\n\n{NONCE} end 0\n"
+    );
+    let go = format!(
+        "{{\"Action\":\"run\",\"Package\":\"p\",\"Test\":\"TestA\"}}\n{{\"Action\":\"pass\",\"Package\":\"p\",\"Test\":\"TestA\"}}\n{{\"Action\":\"pass\",\"Package\":\"p\"}}\n\n{NONCE} begin p.test\n{NONCE} lists TestA\n{NONCE} end 0\n"
+    );
+    let junit = "<testsuite><testcase name='a'/></testsuite>".to_owned();
+    let tap = "1..1\nok 1 - a\n".to_owned();
+    let texts = [
+        (0, cargo),
+        (1, go),
+        (2, lines.clone()),
+        (3, lines),
+        (6, junit),
+        (7, tap),
+    ];
+    let seed = |(number, text): (u8, String)| [&[number], text.as_bytes()].concat();
+    texts.map(seed).to_vec()
+}
+
+/// The first byte is the framework, the rest what came through the report's pipe.
+pub(super) fn frameworks(data: &[u8]) {
+    let Some((first, rest)) = data.split_first() else {
+        return;
+    };
+    let spec = VerifySpec::Harness(HarnessSpec {
+        framework: FRAMEWORKS[usize::from(*first) % FRAMEWORKS.len()],
+        argv: vec!["tests".to_owned()],
+        ..HarnessSpec::default()
+    });
+    let (report, nothing) = (Untrusted::new(rest.to_vec()), Untrusted::new(Vec::new()));
+    let output = Output {
+        kept: &nothing,
+        dropped_bytes: 0,
+    };
+    for (code, oom_kills, report_too_long) in
+        [(0, 0, false), (1, 0, false), (0, 1, false), (0, 0, true)]
+    {
+        let evidence = HarnessEvidence {
+            ended: Ended {
+                ending: &Ending::Exited { code },
+                oom_kills,
+            },
+            stdout: output,
+            stderr: output,
+            report: &report,
+            report_too_long,
+            files: &BTreeMap::new(),
+        };
+        let verdict = judge(&spec, NONCE, &evidence);
+        holds_together(&verdict);
+        if verdict.outcome() == Outcome::Passed {
+            assert!(
+                code == 0 && oom_kills == 0 && !report_too_long,
+                "{verdict:?}"
+            );
+            assert!(!verdict.tests.is_empty());
+        }
     }
 }

@@ -128,7 +128,7 @@ pub(super) fn report(data: &[u8]) {
     }
 }
 
-fn holds_together(verdict: &Verdict) {
+pub(super) fn holds_together(verdict: &Verdict) {
     assert_eq!(verdict.reward().is_some(), verdict.outcome().scorable());
     assert_eq!(
         verdict.reward() == Some(1.0),

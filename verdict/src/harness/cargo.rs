@@ -15,6 +15,9 @@ use crate::verify::HarnessSpec;
 const BUILD: &str = include_str!("../../harness/cargo.sh");
 const RUNNER: &str = include_str!("../../harness/cargo-runner.sh");
 
+/// Our programs: name and text.
+pub(super) const FILES: [(&str, &str); 2] = [("cargo.sh", BUILD), ("cargo-runner.sh", RUNNER)];
+
 /// Arguments that choose what is tested; without any, documentation tests are left out, for they
 /// stand in the solution's own text.
 const TARGETS: [&str; 11] = [

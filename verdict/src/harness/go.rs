@@ -16,6 +16,9 @@ use crate::verify::HarnessSpec;
 const RUN: &str = include_str!("../../harness/go.sh");
 const RUNNER: &str = include_str!("../../harness/go-runner.sh");
 
+/// Our programs: name and text.
+pub(super) const FILES: [(&str, &str); 2] = [("go.sh", RUN), ("go-runner.sh", RUNNER)];
+
 pub(super) fn plan(spec: &HarnessSpec, nonce: &str) -> HarnessPlan {
     let (program, run) = ours(spec, "go.sh", RUN, nonce);
     let (_, runner) = ours(spec, "go-runner.sh", RUNNER, nonce);

@@ -6,6 +6,9 @@ use crate::verify::HarnessSpec;
 
 const REPORTER: &str = include_str!("../../harness/jest_reporter.cjs");
 
+/// Our programs: name and text.
+pub(super) const FILES: [(&str, &str); 1] = [("jest_reporter.cjs", REPORTER)];
+
 pub(super) fn plan(spec: &HarnessSpec, nonce: &str) -> HarnessPlan {
     let (reporter, reporter_file) = ours(spec, "jest_reporter.cjs", REPORTER, nonce);
     let own = [

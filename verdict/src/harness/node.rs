@@ -8,6 +8,12 @@ use crate::verify::HarnessSpec;
 const REPORTER: &str = include_str!("../../harness/node_reporter.mjs");
 const PRELOAD: &str = include_str!("../../harness/node_preload.cjs");
 
+/// Our programs: name and text.
+pub(super) const FILES: [(&str, &str); 2] = [
+    ("node_reporter.mjs", REPORTER),
+    ("node_preload.cjs", PRELOAD),
+];
+
 pub(super) fn plan(spec: &HarnessSpec, nonce: &str) -> HarnessPlan {
     let (reporter, reporter_file) = ours(spec, "node_reporter.mjs", REPORTER, nonce);
     let (preload, preload_file) = ours(spec, "node_preload.cjs", PRELOAD, nonce);
