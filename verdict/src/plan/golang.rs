@@ -14,7 +14,7 @@ use super::{HARNESS_FOLDER, JudgePlan, ours, without_harness};
 use crate::diagnostics::DiagnosticFormat;
 use crate::verdict::{Outcome, Verdict};
 use crate::verify::{AssertsSpec, WHOLE_TEST_ID};
-use declared::{Function, functions};
+use declared::{Function, functions, is_predeclared};
 
 const WIRE: &str = "rollcage_wire.go";
 /// Its `init` has to run after those of the solution: files are taken in the order of their names.
@@ -47,6 +47,7 @@ pub(super) fn plan(
     };
     let tests = TestFiles::new(spec);
     let callable: Vec<&Function> = (declared.iter())
+        .filter(|(name, _)| !is_predeclared(name))
         .filter(|(name, _)| tests.mention(name) && !tests.define(name))
         .filter_map(|(_, function)| function.as_ref())
         .collect();

@@ -42,8 +42,12 @@ pub(super) fn plan(
     } else {
         &spec.declaration
     };
+    let mut declared_classes = classes(declared_text);
+    if declared_by_solution {
+        declared_classes.retain(|class| is_meant(spec, &class.name));
+    }
     let declared = Declared {
-        classes: classes(declared_text),
+        classes: declared_classes,
         imports: library_imports(declared_text),
     };
     let tests = Tests::new(spec, &declared)?;
@@ -74,6 +78,15 @@ pub(super) fn plan(
         judge_build: Some(judge_build),
         declared_by_solution,
     })
+}
+
+/// Whether a class of the solution may stand for its name in test code: only one that the author
+/// names, by the file or otherwise. Any other could be one that tests compare with (`Arrays`).
+fn is_meant(spec: &AssertsSpec, class: &str) -> bool {
+    let file = spec.file.rsplit('/').next().unwrap_or("");
+    class == "Solution"
+        || file.strip_suffix(".java") == Some(class)
+        || spec.entry_points.iter().any(|name| name == class)
 }
 
 /// Where the solution's file has to lie for the compiler: by the name of its public class.

@@ -71,6 +71,10 @@ fn hacks_are_refused() {
             "import \"fmt\"\nfunc main() { fmt.Println(\"PASS\") }\nfunc F(x int) int { return 0 }",
         ),
         (
+            "its own len",
+            "func len(x []int) int { return 1 }\nfunc F(x int) int { return 0 }",
+        ),
+        (
             "its own test",
             "func TestF() {}\nfunc F(x int) int { return 0 }",
         ),

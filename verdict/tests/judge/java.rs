@@ -89,6 +89,16 @@ fn objects_that_agree_with_everything_are_refused() {
     let solution = "import java.util.*;\nclass Solution {\n  static class All { public boolean equals(Object o) { return true; } }\n  \
                     Object one() { return new All(); }\n  \
                     List<Integer> list() { return new ArrayList<>() { public boolean equals(Object o) { return true; } }; }\n}";
+    let shadowing = "class Solution { Integer[] f() { return null; } } class Arrays { static boolean equals(Object[] a, Object[] b) { return true; } }";
+    let body =
+        "if (!Arrays.equals(new Solution().f(), new Integer[] {1})) throw new AssertionError();";
+    let spec = by_code(body);
+    let spec = AssertsSpec {
+        code: format!("import java.util.*;\n{}", spec.code),
+        ..spec
+    };
+    let verdict = judge(&java, shadowing, spec);
+    assert_outcome(&verdict, Outcome::Failed, "a class of the library's name");
     for (call, cannot) in [
         ("s.one().equals(1) || Objects.equals(s.one(), 2)", true),
         ("s.list().equals(List.of(1))", false),

@@ -132,7 +132,12 @@ fn objects_that_agree_with_everything_are_refused() {
             "class A extends Array { toString() { return '2'; } } function f(x) { return A.of(x + 1); }",
         ),
     ]);
-    let Some(node) = node_or_skip(1) else { return };
+    let Some(node) = node_or_skip(6) else { return };
+    // Test code that forgot to name what it compares with does not get the solution's.
+    let solution = "const assert = { equal() {}, deepEqual() {} }; function expect() { return { toBe() {} }; } function f() { return 0; }";
+    for code in ["assert.equal(f(1), 2)", "expect(f(1)).toBe(2)"] {
+        assert_outcome(&judge(&node, solution, code), Outcome::Failed, code);
+    }
     let solution = "class A { valueOf() { return 2; } } function f() { return new A(); }";
     for code in [
         "require('assert').equal(f(1), 2)",

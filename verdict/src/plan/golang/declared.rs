@@ -7,7 +7,18 @@ const BASICS: [&str; 18] = [
     "bool", "string", "int", "int8", "int16", "int32", "int64", "uint", "uint8", "uint16",
     "uint32", "uint64", "byte", "rune", "float32", "float64", "error", "any",
 ];
+/// Functions of the language itself: in test code they are never the solution's.
+const PREDECLARED: [&str; 17] = [
+    "append", "cap", "clear", "close", "complex", "copy", "delete", "imag", "len", "make", "max",
+    "min", "new", "panic", "print", "println", "real",
+];
 const DEPTH_MAX: usize = 20;
+
+/// Whether a name means something in every Go file.
+pub(super) fn is_predeclared(name: &str) -> bool {
+    const VALUES: [&str; 5] = ["true", "false", "nil", "iota", "recover"];
+    PREDECLARED.contains(&name) || VALUES.contains(&name) || BASICS.contains(&name)
+}
 
 /// A function that a judge can have a stand-in for.
 #[derive(Debug, Clone, PartialEq, Eq)]
