@@ -10,6 +10,7 @@
 mod audit_frames;
 mod audit_log;
 mod batch;
+mod cases;
 mod config;
 mod files;
 mod measures;
@@ -106,6 +107,20 @@ pub const TARGETS: &[Target] = &[
         run: verdicts::stdout,
         seeds: verdicts::stdout_seeds,
         mutations: 8_000,
+    },
+    Target {
+        name: "case_report",
+        what: "what is told of a case",
+        run: cases::run,
+        seeds: cases::seeds,
+        mutations: 8_000,
+    },
+    Target {
+        name: "answers",
+        what: "answers as text, numbers and expressions, and values of cases",
+        run: cases::answers,
+        seeds: cases::answer_seeds,
+        mutations: 5_000,
     },
     Target {
         name: "verify_block",

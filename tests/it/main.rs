@@ -2,6 +2,8 @@
 //! is a subject; `world` boots a private daemon and proves that nothing is left of it.
 
 #[cfg(test)]
+mod answers;
+#[cfg(test)]
 mod attacks;
 #[cfg(test)]
 mod audit;
@@ -11,6 +13,8 @@ mod bad_input;
 mod batch;
 #[cfg(test)]
 mod boundary;
+#[cfg(test)]
+mod cases;
 #[cfg(test)]
 mod chaos;
 #[cfg(test)]
@@ -56,6 +60,8 @@ mod neighbours;
 mod nobody;
 #[cfg(test)]
 mod older_kernel;
+#[cfg(test)]
+mod retries;
 #[cfg(test)]
 mod roles;
 #[cfg(test)]

@@ -241,6 +241,9 @@ pub(super) fn verify_seeds() -> Vec<Vec<u8>> {
             "phase": {"test_files": {"t.sh": {"content": "00ff", "mode": 493}}, "protected": ["*.toml"]},
             "required": {"fail_to_pass": ["a"], "partial_credit": true}, "repeat": 2}}),
         json!({"measure": {"measure": "coverage", "argv": ["x"], "min_coverage_pct": 80.5}}),
+        json!({"cases": {"file": "s.py", "function": "S().f", "cases": [{"id": "a", "args": "[1]", "expected": "{\"$set\": [1]}"}]}}),
+        json!({"cases": {"argv": ["sh"], "cases": [{"id": "a", "stdin": [49], "stdout": [50]}], "case_wall_ms": 10}}),
+        json!({"answer": {"expected": ["1/2"], "compare": "numeric", "take": "boxed", "float_tolerance": 0.5}}),
         json!({"combined": {"combine": "weighted", "parts": [{"name": "a", "weight": 0.5, "verify": {"exit_code": {}}}]}}),
     ];
     specs.map(|spec| spec.to_string().into_bytes()).to_vec()

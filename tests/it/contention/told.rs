@@ -137,6 +137,11 @@ fn a_timeout_says_whether_the_host_was_busy() {
     let found = contention(&starved).expect("contention");
     assert_eq!(found.host_busy, known, "{found:?}");
     assert!(found.cpu_ms < found.cpu_share_ms, "{found:?}");
+    // It was run again with nothing of ours beside it; the load is not ours, and went on.
+    assert_eq!(found.rerun_alone, known, "{found:?}");
+    let attempts = |outcome: &Outcome| outcome.result.earlier_attempts.len();
+    assert_eq!(attempts(&starved), usize::from(known));
+    assert_eq!(attempts(&by_cpu), 0);
     assert_eq!(
         contention(&held_back).map(|found| found.cpu_share_ms < 60),
         Some(true)
