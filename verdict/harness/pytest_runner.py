@@ -235,8 +235,15 @@ def run(pytest, orders, plugin, begin):
 
     class Starter:
         def pytest_load_initial_conftests(self):
-            begin()
+            if orders["conftest"]:
+                begin()
             sys.path[:0] = orders["places"]
+
+        @pytest.hookimpl(trylast=True)
+        def pytest_configure(self):
+            # Without a conftest.py nothing of the solution can have been loaded by now.
+            if not orders["conftest"]:
+                begin()
 
     flush = sys.stdout.flush
     try:
