@@ -17,7 +17,7 @@ const fn need(file: &'static str, package: &'static str, needed_by: &'static str
 }
 
 /// Absolute paths on purpose: sandboxes see the host's `/usr`, not the caller's `PATH`.
-pub(super) const NEEDS: [Need; 28] = [
+pub(super) const NEEDS: [Need; 29] = [
     need("/usr/bin/python3", "python3", "programs in Python"),
     need(
         "/usr/bin/pip3",
@@ -55,6 +55,11 @@ pub(super) const NEEDS: [Need; 28] = [
         "tests in Go",
     ),
     need("/usr/bin/javac", "default-jdk-headless", "programs in Java"),
+    need(
+        "/usr/lib/python3/dist-packages/sympy",
+        "python3-sympy",
+        "answers that are expressions",
+    ),
     need(
         "/usr/lib/python3/dist-packages/pytest",
         "python3-pytest",
