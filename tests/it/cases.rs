@@ -205,7 +205,8 @@ def f(n):
 const STATE: &str = "n = 0\ndef f(x):\n    global n\n    n += 1\n    return n\n";
 const PARENT: &str = "import os\ndef f(n):\n    os.kill(os.getppid(), 9)\n    return 11 * n\n";
 const EVERYBODY: &str = "import os\ndef f(n):\n    os.kill(-1, 9)\n    return 11 * n\n";
-const BOTH: &str = "import os\ndef f(n):\n    os.fork()\n    return 11 * n\n";
+const BOTH: &str = "import os\ndef f(n):\n    pid = os.fork()\n    if pid: os.waitpid(pid, 0)\n    \
+                    return 11 * n\n";
 const EQUAL: &str =
     "class A(int):\n    def __eq__(self, other): return True\ndef f(n): return A(7)\n";
 const BOMB: &str = "import os\nwhile True:\n    try: os.fork()\n    except OSError: pass\n";
@@ -213,7 +214,7 @@ const CRASH: &str = "import os, signal\nprint('42')\nos.kill(os.getpid(), signal
 const THREAD: &str = "import threading, time\nthreading.Thread(target=lambda: (time.sleep(0.1), \
                       print('42'))).start()\n";
 const LATE: &str = "def f(n):\n    while n == 1: pass\n    return 22\n";
-const HUNGRY: &str = "def f(n): return [0] * 10 ** 10 if n == 1 else 22\n";
+const HUNGRY: &str = "def f(n): return [0] * 10 ** 14 if n == 1 else 22\n";
 
 /// Functions: the right values are 11 for 1 and 22 for 2.
 fn odd_functions() -> Vec<Row> {
