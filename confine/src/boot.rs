@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::plan::{PROBE_PATH, Plan};
+use crate::plan::Plan;
 use crate::seccomp::{FilterSpec, program::SockFilter};
 
 /// Descriptor of the init channel to the api in `sandbox-init`.
@@ -80,8 +80,8 @@ pub struct Boot {
     pub uid_base: u32,
     /// Landlock mode: the host folder that stands for `/workspace`, with `tmp` beside it.
     pub workspace: Option<String>,
-    /// Host path of the probe program, where the plan asks for it.
-    pub probe: Option<String>,
+    /// Host path of the program of ours that the plan asks for.
+    pub own: Option<String>,
     /// Landlock mode: processes this user may have, those outside the sandbox included.
     pub user_processes_max: Option<u64>,
     /// First id of the caller when rootless, mapped to 0 inside.
@@ -92,15 +92,15 @@ pub struct Boot {
 
 impl Boot {
     /// The path that a path inside the sandbox has on disk: itself, but for `/workspace`, `/tmp`,
-    /// `/dev/shm` and the probe in landlock mode.
+    /// `/dev/shm` and our own program in landlock mode.
     pub fn host_path(&self, path: &str) -> String {
         let Some(workspace) = &self.workspace else {
             return path.to_owned();
         };
-        if let Some(probe) = &self.probe
-            && path == PROBE_PATH
+        if let (Some(host), Some(own)) = (&self.own, self.plan.own)
+            && path == own.path()
         {
-            return probe.clone();
+            return host.clone();
         }
         let top = workspace.trim_end_matches("/workspace");
         for (name, place) in [

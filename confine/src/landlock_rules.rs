@@ -12,7 +12,7 @@ use landlock::{
 use nix::errno::Errno;
 
 use crate::boot::Boot;
-use crate::plan::{NetworkPlan, PROBE_PATH};
+use crate::plan::NetworkPlan;
 use crate::steps::{StepError, Taken};
 
 /// Devices of the host in landlock mode, which has no folder of its own for them.
@@ -62,11 +62,11 @@ pub(crate) fn taken(boot: &Boot, namespaces: bool) -> Taken {
             ));
         }
     };
-    let probe = match boot.probe {
-        Some(_) => format!(", {PROBE_PATH} may be read and executed"),
-        None => String::new(),
+    let own = match (boot.plan.own, &boot.own) {
+        (Some(own), Some(_)) => format!(", {} may be read and executed", own.path()),
+        _ => String::new(),
     };
-    Taken::enforced(format!("ABI {level}{probe}{others}"))
+    Taken::enforced(format!("ABI {level}{own}{others}"))
 }
 
 /// Builds the ruleset for a sandbox with everything the kernel's ABI `level` can handle.
@@ -138,9 +138,9 @@ fn grants(boot: &Boot, abi: ABI) -> Vec<(String, BitFlags<AccessFs>)> {
         grants.extend(paths.iter().filter_map(shown).map(|path| (path, access)));
     }
     // The one file, never its folder: in landlock mode that is the host's folder of programs.
-    if boot.probe.is_some() {
-        let probe = AccessFs::ReadFile | AccessFs::Execute;
-        grants.push((boot.host_path(PROBE_PATH), probe));
+    if let (Some(own), Some(_)) = (plan.own, &boot.own) {
+        let access = AccessFs::ReadFile | AccessFs::Execute;
+        grants.push((boot.host_path(own.path()), access));
     }
     // Devices can be used, not made, renamed or removed.
     let device = (read | AccessFs::WriteFile | AccessFs::IoctlDev | AccessFs::Truncate) & handled;

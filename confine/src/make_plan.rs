@@ -98,7 +98,7 @@ pub fn make_plan(
             notify: host.seccomp_notify,
         },
         degradable,
-        probe: false,
+        own: None,
     })
 }
 

@@ -6,10 +6,44 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Folder of the self-test's program inside a sandbox whose plan asks for it.
-pub const PROBE_FOLDER: &str = "/.probe";
-/// That program.
-pub const PROBE_PATH: &str = "/.probe/sandbox-probe";
+/// A program of ours that the launcher shows, read-only, to sandboxes that are made for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OwnProgram {
+    /// What a self-test runs.
+    Probe,
+    /// The static check of a request's files.
+    Check,
+}
+
+impl OwnProgram {
+    /// Its folder inside the sandbox.
+    #[must_use]
+    pub fn folder(self) -> &'static str {
+        match self {
+            Self::Probe => "/.probe",
+            Self::Check => "/.check",
+        }
+    }
+
+    /// The program inside the sandbox.
+    #[must_use]
+    pub fn path(self) -> &'static str {
+        match self {
+            Self::Probe => "/.probe/sandbox-probe",
+            Self::Check => "/.check/sandbox-check",
+        }
+    }
+
+    /// Its name on the launcher's command line, in a plan and in the configuration.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Probe => "probe",
+            Self::Check => "check",
+        }
+    }
+}
 
 /// How much of the kernel's confinement this host offers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -116,6 +150,6 @@ pub struct Plan {
     pub syscalls: SyscallPlan,
     /// Controls that may be missing on this host, by name; all others refuse.
     pub degradable: Vec<String>,
-    /// Whether the launcher's own probe program is shown at [`PROBE_PATH`]: for self-tests only.
-    pub probe: bool,
+    /// Which program of the launcher's own is shown: for self-tests and static checks only.
+    pub own: Option<OwnProgram>,
 }

@@ -1,7 +1,7 @@
 //! What no plan may ask for, whoever sends it. The api is not trusted here: a captured one must
 //! not get a host path, another image, a missing step or an endless limit.
 
-use confine::plan::{Mode, Plan};
+use confine::plan::{Mode, OwnProgram, Plan};
 
 /// Largest limits of one sandbox on this host.
 #[derive(Debug, Clone)]
@@ -12,8 +12,8 @@ pub(crate) struct Ceilings {
     pub(crate) memory_bytes_max: u64,
     /// Controls that this host really lacks; only these may be named degradable.
     pub(crate) missing: Vec<String>,
-    /// Whether this launcher was given a probe program to show.
-    pub(crate) probe: bool,
+    /// Programs of ours that it can show.
+    pub(crate) own: Vec<OwnProgram>,
 }
 
 /// Why a plan is refused.
@@ -72,11 +72,11 @@ impl Ceilings {
         check_hostname(&plan.hostname)?;
         self.check_numbers(plan)?;
         check_paths(plan)?;
-        if plan.probe && !self.probe {
+        if let Some(own) = plan.own.filter(|own| !self.own.contains(own)) {
             return Err(OverCeiling {
-                field: "probe",
-                value: "true".into(),
-                allowed: "false: this launcher was started without --probe".into(),
+                field: "own",
+                value: own.name().into(),
+                allowed: format!("none: this launcher was started without --{}", own.name()),
             });
         }
         if let Some(extra) = plan

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use confine::boot::RootOp;
-use confine::plan::{PROBE_FOLDER, PROBE_PATH};
+use confine::plan::OwnProgram;
 use rootfs::{HostImage, HostImageConfig};
 
 /// The prepared image.
@@ -41,9 +41,11 @@ pub(crate) fn prepare(dir: &Path, extra_read_paths: &[String], root: bool) -> Re
     })
 }
 
-/// The probe program, for sandboxes whose plan asks for it.
+/// A program of ours, for sandboxes whose plan asks for it.
 #[derive(Debug)]
-pub(crate) struct Probe {
+pub(crate) struct Own {
+    /// Which.
+    pub(crate) program: OwnProgram,
     /// Where it lies on the host.
     pub(crate) path: String,
     /// Operations that show it, after those of the image.
@@ -51,7 +53,7 @@ pub(crate) struct Probe {
 }
 
 /// Looks at the program that the command line names: a plain file, found by its real path.
-pub(crate) fn probe(named: &Path) -> Result<Probe> {
+pub(crate) fn own(program: OwnProgram, named: &Path) -> Result<Own> {
     let found: PathBuf =
         std::fs::canonicalize(named).with_context(|| format!("resolve {}", named.display()))?;
     if !found.is_file() {
@@ -63,20 +65,20 @@ pub(crate) fn probe(named: &Path) -> Result<Probe> {
         .to_owned();
     let ops = vec![
         RootOp::Dir {
-            path: relative(PROBE_FOLDER),
+            path: relative(program.folder()),
             mode: 0o755,
         },
         RootOp::File {
-            path: relative(PROBE_PATH),
+            path: relative(program.path()),
         },
         RootOp::Bind {
             source: path.clone(),
-            target: relative(PROBE_PATH),
+            target: relative(program.path()),
             devices: false,
             executable: true,
         },
     ];
-    Ok(Probe { path, ops })
+    Ok(Own { program, path, ops })
 }
 
 fn relative(path: &str) -> String {

@@ -38,6 +38,9 @@ pub(crate) struct ServeArgs {
     /// The static sandbox-probe binary; without it no plan may ask for it.
     #[arg(long)]
     pub(crate) probe: Option<PathBuf>,
+    /// The static sandbox-check binary; without it no plan may ask for it.
+    #[arg(long)]
+    pub(crate) check: Option<PathBuf>,
     /// Host path, beside the standard ones, that the host image shows read-only; repeatable.
     #[arg(long)]
     pub(crate) extra_read_path: Vec<String>,

@@ -15,7 +15,7 @@ use anyhow::{Context, Result, bail};
 use confine::boot::RootOp;
 use confine::host::{self, HostFacts};
 use confine::packet::{self, PacketError};
-use confine::plan::{Mode, Plan};
+use confine::plan::{Mode, OwnProgram, Plan};
 use confine::seccomp::{self, FilterSpec};
 use confine::wire::{FromLauncher, SandboxToken, ToLauncher};
 use nix::errno::Errno;
@@ -26,7 +26,7 @@ use crate::ceilings::{self, Ceilings};
 use crate::cgroup::Groups;
 use crate::cpus::Cpus;
 use crate::forker::{CloneRequest, Forker, ForkerReply, ForkerRequest, Instructions};
-use crate::image::{self, Image, Probe};
+use crate::image::{self, Image, Own};
 use crate::instance::Instance;
 use crate::options::ServeArgs;
 use crate::pressure;
@@ -47,7 +47,7 @@ struct Launcher {
     groups: Groups,
     cpus: Cpus,
     image: Image,
-    probe: Option<Probe>,
+    own: Vec<Own>,
     forkers: Vec<Forker>,
     slots: BTreeMap<SandboxToken, Slot>,
     free_ranges: VecDeque<u16>,
@@ -108,13 +108,20 @@ pub(crate) fn run(args: &ServeArgs) -> Result<()> {
         own_mounts(instance.dir())?;
     }
     let image = image::prepare(instance.dir(), &args.extra_read_path, root)?;
-    let probe = args.probe.as_deref().map(image::probe).transpose()?;
+    let own = [
+        (OwnProgram::Probe, &args.probe),
+        (OwnProgram::Check, &args.check),
+    ];
+    let own = own
+        .into_iter()
+        .filter_map(|(program, named)| Some(image::own(program, named.as_deref()?)))
+        .collect::<Result<Vec<Own>>>()?;
     let groups = Groups::create(&host.cgroups, &instance.cgroup_name()).context("make cgroups")?;
     let init = seal_init(&args.init)?;
     let shown: Vec<&RootOp> = image
         .ops
         .iter()
-        .chain(probe.iter().flat_map(|probe| &probe.ops))
+        .chain(own.iter().flat_map(|own| &own.ops))
         .collect();
     let instructions = Instructions {
         init: &init,
@@ -133,12 +140,12 @@ pub(crate) fn run(args: &ServeArgs) -> Result<()> {
             mode: host.mode,
             memory_bytes_max: memory_bytes_total(),
             missing: missing_controls(&host),
-            probe: probe.is_some(),
+            own: own.iter().map(|own| own.program).collect(),
         },
         groups,
         cpus: Cpus::inspect(instance.number()),
         image,
-        probe,
+        own,
         forkers,
         slots: BTreeMap::new(),
         free_ranges: (0..args.sandboxes_max.min(256)).collect(),

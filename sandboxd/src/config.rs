@@ -107,6 +107,8 @@ struct Document {
     init: Option<PathBuf>,
     /// What a self-test runs in sandboxes. Default: `sandbox-probe` beside this program.
     probe: Option<PathBuf>,
+    /// What a static check runs in sandboxes. Default: `sandbox-check` beside this program.
+    check: Option<PathBuf>,
     /// On SIGTERM running programs get this long to end, in milliseconds.
     drain_ms: u64,
     /// Serve also where neither root nor user namespaces are to be had: the lowest grade of
@@ -139,6 +141,7 @@ impl Default for Document {
             launcher: None,
             init: None,
             probe: None,
+            check: None,
             drain_ms: 30_000,
             accept_landlock_mode: false,
             runs: RunsConfig::default(),
@@ -280,6 +283,8 @@ pub struct Config {
     pub init: Option<PathBuf>,
     /// What a self-test runs in sandboxes; `None`: beside this program.
     pub probe: Option<PathBuf>,
+    /// What a static check runs in sandboxes; `None`: beside this program.
+    pub check: Option<PathBuf>,
     /// Grace of running programs on SIGTERM, in milliseconds.
     pub drain_ms: u64,
     /// Serve also in the lowest grade of confinement.
@@ -396,6 +401,7 @@ pub fn parse(
         launcher: document.launcher,
         init: document.init,
         probe: document.probe,
+        check: document.check,
         drain_ms: document.drain_ms,
         accept_landlock_mode: document.accept_landlock_mode,
         runs: document.runs,

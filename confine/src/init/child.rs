@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::boot::Boot;
 use crate::packet::{self, PacketError};
-use crate::plan::PROBE_PATH;
+use crate::plan::OwnProgram;
 use crate::report::StepReport;
 use crate::steps::command::{self, Command};
 use crate::wire::{CollectProblem, SpawnSpec};
@@ -168,11 +168,10 @@ fn exec(spec: &SpawnSpec, boot: &Boot, report: BorrowedFd<'_>) -> i32 {
     };
     let program = spec.argv.first().map(Vec::as_slice).unwrap_or_default();
     let mut last = (Errno::ENOENT, program.to_vec());
-    let probe = boot.probe.is_some() && program == PROBE_PATH.as_bytes();
-    let candidates = if probe {
-        vec![boot.host_path(PROBE_PATH).into_bytes()]
-    } else {
-        candidates(program, &spec.env)
+    let own = boot.plan.own.filter(|_| boot.own.is_some());
+    let candidates = match own.map(OwnProgram::path) {
+        Some(path) if program == path.as_bytes() => vec![boot.host_path(path).into_bytes()],
+        _ => candidates(program, &spec.env),
     };
     for candidate in candidates {
         let Ok(path) = CString::new(candidate.clone()) else {

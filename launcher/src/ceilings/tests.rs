@@ -1,6 +1,8 @@
 //! Each field of a plan, one step beyond its ceiling.
 
-use confine::plan::{FilePlan, LimitPlan, Mode, NetworkPlan, Plan, ProcView, SyscallPlan};
+use confine::plan::{
+    FilePlan, LimitPlan, Mode, NetworkPlan, OwnProgram, Plan, ProcView, SyscallPlan,
+};
 
 use super::{Ceilings, check_id};
 
@@ -9,7 +11,7 @@ fn ceilings() -> Ceilings {
         mode: Mode::Root,
         memory_bytes_max: 1 << 30,
         missing: vec!["cpu".into()],
-        probe: false,
+        own: vec![OwnProgram::Probe],
     }
 }
 
@@ -42,7 +44,7 @@ fn plan() -> Plan {
             notify: true,
         },
         degradable: Vec::new(),
-        probe: false,
+        own: None,
     }
 }
 

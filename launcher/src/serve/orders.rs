@@ -4,7 +4,7 @@ use confine::boot::{Boot, CpuView};
 use confine::plan::{Mode, NetworkPlan, Plan};
 use confine::seccomp::{self, FilterSpec};
 
-use super::{Launcher, StartFault, fault, private_folder};
+use super::{Launcher, Own, StartFault, fault, private_folder};
 
 impl Launcher {
     pub(super) fn boot(
@@ -26,11 +26,12 @@ impl Launcher {
             }
             Mode::Root | Mode::Rootless => None,
         };
-        let probe = self.probe.as_ref().filter(|_| plan.probe);
+        let asked = |own: &&Own| Some(own.program) == plan.own;
+        let own = self.own.iter().find(asked);
         let mut root = self.image.ops.clone();
-        root.extend(probe.iter().flat_map(|probe| probe.ops.clone()));
+        root.extend(own.iter().flat_map(|own| own.ops.clone()));
         Ok(Boot {
-            probe: probe.map(|probe| probe.path.clone()),
+            own: own.map(|own| own.path.clone()),
             user_processes_max: home
                 .is_some()
                 .then(|| private_folder::user_processes().saturating_add(plan.limits.pids_max)),

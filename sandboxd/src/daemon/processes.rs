@@ -71,13 +71,16 @@ pub(super) fn start(config: &Config, node: &str, root: bool) -> Result<Processes
         "launcher",
     )?;
     let init_path = beside(&own, config.init.as_deref(), "sandbox-init", "init")?;
-    let probe_path = beside(&own, config.probe.as_deref(), "sandbox-probe", "probe");
-    // Without it nothing but the self-test is missing, which says so itself.
-    let probe_path = if config.probe.is_some() {
-        Some(probe_path?)
-    } else {
-        probe_path.ok()
+    // Without one nothing but its own task is missing, which says so itself.
+    let optional = |configured: &Option<PathBuf>, name, key| {
+        let path = beside(&own, configured.as_deref(), name, key);
+        match configured {
+            Some(_) => path.map(Some),
+            None => Ok(path.ok()),
+        }
     };
+    let probe = optional(&config.probe, "sandbox-probe", "probe")?;
+    let check = optional(&config.check, "sandbox-check", "check")?;
     let (audit, audit_api) = UnixStream::pair().map_err(ProcessError::Sockets)?;
     let (launcher_audit, audit_launcher) = packet_pair()?;
     let (launcher_link, launcher_api) = packet_pair()?;
@@ -86,7 +89,8 @@ pub(super) fn start(config: &Config, node: &str, root: bool) -> Result<Processes
     let program = Launcher {
         path: launcher_path,
         init: init_path,
-        probe: probe_path,
+        probe,
+        check,
     };
     let launcher = program.start(config, &launcher_api, &launcher_audit)?;
     // While the launcher prepares itself.
@@ -168,6 +172,7 @@ struct Launcher {
     path: PathBuf,
     init: PathBuf,
     probe: Option<PathBuf>,
+    check: Option<PathBuf>,
 }
 
 impl Launcher {
@@ -196,6 +201,9 @@ impl Launcher {
         command.arg("--init").arg(&self.init);
         if let Some(probe) = &self.probe {
             command.arg("--probe").arg(probe);
+        }
+        if let Some(check) = &self.check {
+            command.arg("--check").arg(check);
         }
         for path in &config.host_image.extra_read_paths {
             command.arg("--extra-read-path").arg(path);

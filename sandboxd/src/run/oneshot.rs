@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use confine::plan::Plan;
+use confine::plan::{OwnProgram, Plan};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -134,7 +134,7 @@ async fn serve(
         &request.image,
         inner.link.host(),
     )?;
-    plan.probe = request.probe;
+    plan.own = request.probe.then_some(OwnProgram::Probe);
     let deadline_ms = (request.deadline_ms > 0).then_some(request.deadline_ms);
     let deadline = deadline_ms.map(|ms| received + Duration::from_millis(ms));
     let turn = queue(inner, request, events.as_ref(), &cancel, (deadline, once)).await?;

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use confine::plan::PROBE_PATH;
+use confine::plan::OwnProgram;
 use confine::wire::Fact;
 use probe::{
     BATTERY, Expectation, Finding, Judged, MISSING, ParseError, RESULT_BYTES_MAX, Row, expected,
@@ -210,7 +210,7 @@ async fn one(
 fn request(subject: &Subject, row: Option<&str>) -> Result<Request, BatteryFault> {
     let run_id = crate::run_id::new(unix_ms()).map_err(BatteryFault::RunId)?;
     let what = row.unwrap_or("battery");
-    let mut argv = vec![PROBE_PATH.as_bytes().to_vec()];
+    let mut argv = vec![OwnProgram::Probe.path().as_bytes().to_vec()];
     argv.extend(row.map(|_| b"row".to_vec()));
     argv.extend(row.map(|row| row.as_bytes().to_vec()));
     Ok(Request {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use confine::host::HostFacts;
-use confine::plan::{Mode, NetworkPlan, Plan, ProcView};
+use confine::plan::{Mode, NetworkPlan, OwnProgram, Plan, ProcView};
 use policies::policy::DenyAction;
 use policies::{EffectiveLimits, LimitError, Policy, RequestedLimits};
 use probe::Setting;
@@ -144,7 +144,7 @@ fn plan(policy: &Arc<Policy>, host: &HostFacts) -> Result<Planned, PlanFault> {
     let limits = test_limits(limits);
     let plan = plan_for(&test_policy(policy), &limits, "", host);
     let mut plan = plan.map_err(PlanFault::Refused)?;
-    plan.probe = true;
+    plan.own = Some(OwnProgram::Probe);
     // A plan has no name of its policy. It has no maps either: equal plans have equal bytes.
     let bytes = postcard::to_stdvec(&plan).map_err(PlanFault::Encode)?;
     Ok(Planned {
