@@ -21,6 +21,7 @@ mod oneshot;
 mod packet;
 mod pair;
 mod plan;
+mod precheck;
 mod program;
 mod proof;
 pub mod record;

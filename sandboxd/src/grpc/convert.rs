@@ -77,6 +77,7 @@ pub fn run_request(
         let problem = format!("{stdin_bytes} bytes; at most {FILES_BYTES_MAX}");
         return Err(ApiError::invalid("STDIN_TOO_LARGE", "stdin", problem));
     }
+    let static_check = static_check(message.static_check)?;
     let files = files::checked("files", message.files, &limits)?;
     let collect = files::patterns(&message.collect)?;
     let verify = message
@@ -110,6 +111,7 @@ pub fn run_request(
         limits,
         collect,
         verify,
+        static_check,
         group: message.group,
         priority: message.priority,
         deadline_ms: message.deadline_ms,
@@ -119,6 +121,18 @@ pub fn run_request(
         probe: false,
         proof,
     })
+}
+
+fn static_check(number: i32) -> Result<StaticCheck, ApiError> {
+    match v1::StaticCheck::try_from(number) {
+        Ok(v1::StaticCheck::Unspecified | v1::StaticCheck::None) => Ok(StaticCheck::None),
+        Ok(v1::StaticCheck::Syntax) => Ok(StaticCheck::Syntax),
+        Ok(v1::StaticCheck::Imports) => Ok(StaticCheck::Imports),
+        Err(_unknown) => {
+            let problem = format!("number {number} is unknown; known: none, syntax, imports");
+            Err(ApiError::invalid("STATIC_CHECK_UNKNOWN", "static_check", problem))
+        }
+    }
 }
 
 /// Whether `text` is printable ASCII without spaces.

@@ -24,6 +24,7 @@ use super::grade::{self, whole::First};
 use super::keep::{append_all, record_end};
 use super::plan::{plan_for, spawn_spec};
 use super::program::{Outside, Program, Ran, run_leaving, run_program};
+use super::precheck::{self, Precheck, Stopped};
 use super::proof;
 use super::record::{self, AppendFailed};
 use super::request::{Event, Request, RunError, RunResult, Why};
@@ -228,6 +229,13 @@ struct SandboxIds {
     pair: Option<(String, String)>,
 }
 
+impl SandboxIds {
+    /// The sandbox of the static check.
+    fn check(&self) -> String {
+        format!("{}-{}", self.base, precheck::ROLE)
+    }
+}
+
 fn sandbox_ids(request: &Request) -> Result<SandboxIds, RunError> {
     let mut random = [0; 8];
     getrandom::fill(&mut random).map_err(|error| RunError::Unavailable {
@@ -258,6 +266,13 @@ async fn record_admitted(
         once.number,
     )];
     let requested = |id: &String, role| record::sandbox_requested(request, id, role);
+    if precheck::is_asked(request) {
+        // Only when that is over it is known whether there will be others.
+        drafts.push(requested(&ids.check(), precheck::ROLE));
+        return append_all(inner, request, drafts)
+            .await
+            .map(|done| done.err());
+    }
     drafts.extend(ids.program.iter().map(|id| requested(id, "program")));
     // Where something is built first it is not known yet whether these will be asked for.
     let pair = ids.pair.as_ref().filter(|_| !grade::needs_build(request));
@@ -285,8 +300,58 @@ fn own_program<'a>(request: &'a Request, plan: &'a Plan, id: &str) -> Program<'a
     }
 }
 
-/// Runs the program, if there is one, and then the verification, if one is asked.
+/// Checks the files, if that is asked, and then runs and verifies.
 async fn carry_out(
+    inner: &Inner,
+    request: &Request,
+    plan: &Plan,
+    ids: &SandboxIds,
+    (outside, queue_ms): (Outside, u64),
+) -> Outcomes {
+    if !precheck::is_asked(request) {
+        return run_and_verify(inner, request, plan, ids, (outside, queue_ms)).await;
+    }
+    match precheck::check(inner, request, &ids.check(), &outside).await {
+        Precheck::Go(told) => {
+            let recorded = match &ids.program {
+                Some(id) => {
+                    let asked = record::sandbox_requested(request, id, "program");
+                    append_all(inner, request, vec![asked]).await.map(drop)
+                }
+                None => Ok(()),
+            };
+            if let Err(error) = recorded {
+                outside.cancel.cancel("audit");
+                tracing::error!(error = &error as &dyn std::error::Error, "not recorded");
+            }
+            let mut outcomes =
+                run_and_verify(inner, request, plan, ids, (outside, queue_ms)).await;
+            outcomes.verdict.diagnostics.splice(0..0, told);
+            outcomes
+        }
+        Precheck::Stop(stopped) => {
+            let Stopped { ending, verdict } = *stopped;
+            Outcomes::without_run(inner, request, (ending, verdict), queue_ms)
+        }
+        Precheck::NotChecked(ran) => {
+            let deny = request.policy.syscalls.deny_action;
+            let concluded = conclude(&ran, &request.limits, deny, queue_ms);
+            let verdict = match request.verify {
+                Some(_) => grade::unscored(&concluded.ending),
+                None => Verdict::unjudged(),
+            };
+            let verdict = grade::complete(verdict, grade::evidence(inner, request), request, &concluded);
+            Outcomes {
+                ran: *ran,
+                concluded,
+                verdict,
+            }
+        }
+    }
+}
+
+/// Runs the program, if there is one, and then the verification, if one is asked.
+async fn run_and_verify(
     inner: &Inner,
     request: &Request,
     plan: &Plan,
@@ -326,7 +391,7 @@ async fn carry_out(
                 request,
                 plan,
                 outside: &outside,
-                recorded: ids.pair.is_some(),
+                recorded: ids.pair.is_some() && !precheck::is_asked(request),
             };
             let run = first.as_ref().map(|(ran, concluded)| First {
                 ran,
@@ -378,7 +443,17 @@ impl Outcomes {
             Some(_) => Outcome::InfraError,
             None => Outcome::Unjudged,
         };
-        let mut verdict = Verdict::new(outcome, "cancelled before it started");
+        let verdict = Verdict::new(outcome, "cancelled before it started");
+        Self::without_run(inner, request, (ending, verdict), queue_ms)
+    }
+
+    /// A request whose program was never started.
+    fn without_run(
+        inner: &Inner,
+        request: &Request,
+        (ending, mut verdict): (Ending, Verdict),
+        queue_ms: u64,
+    ) -> Self {
         verdict.evidence = grade::evidence(inner, request);
         Self {
             ran: Ran::never(),

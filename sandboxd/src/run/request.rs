@@ -9,7 +9,9 @@ use std::sync::Arc;
 use crate::self_test::Proof;
 use confine::wire::Fact;
 use policies::{EffectiveLimits, Policy};
-use verdict::{Denial, Ending, ManifestRow, Outcome, Usage, Verdict, VerifySpec};
+use verdict::{
+    Denial, Ending, ManifestRow, Outcome, StaticCheck, Usage, Verdict, VerifySpec,
+};
 
 /// Who asked, as authenticated.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,6 +64,8 @@ pub struct Request {
     pub collect: Vec<String>,
     /// How to judge, if asked.
     pub verify: Option<VerifySpec>,
+    /// What is checked of the files before anything runs.
+    pub static_check: StaticCheck,
     /// Rollouts of one prompt share a group.
     pub group: String,
     /// Larger runs first.
