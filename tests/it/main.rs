@@ -79,6 +79,8 @@ mod skips;
 #[cfg(test)]
 mod starter;
 #[cfg(test)]
+mod static_check;
+#[cfg(test)]
 mod tls;
 #[cfg(test)]
 mod tools;

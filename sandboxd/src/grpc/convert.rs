@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 use policies::{InlineError, Policy};
 use proto::v1;
-use verdict::VerifySpec;
+use verdict::{StaticCheck, VerifySpec};
 
 use super::auth::Session;
 use super::status::{ApiError, shorten};
@@ -130,7 +130,11 @@ fn static_check(number: i32) -> Result<StaticCheck, ApiError> {
         Ok(v1::StaticCheck::Imports) => Ok(StaticCheck::Imports),
         Err(_unknown) => {
             let problem = format!("number {number} is unknown; known: none, syntax, imports");
-            Err(ApiError::invalid("STATIC_CHECK_UNKNOWN", "static_check", problem))
+            Err(ApiError::invalid(
+                "STATIC_CHECK_UNKNOWN",
+                "static_check",
+                problem,
+            ))
         }
     }
 }

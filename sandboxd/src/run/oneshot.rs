@@ -23,8 +23,8 @@ use super::facts::millis;
 use super::grade::{self, whole::First};
 use super::keep::{append_all, record_end};
 use super::plan::{plan_for, spawn_spec};
-use super::program::{Outside, Program, Ran, run_leaving, run_program};
 use super::precheck::{self, Precheck, Stopped};
+use super::program::{Outside, Program, Ran, run_leaving, run_program};
 use super::proof;
 use super::record::{self, AppendFailed};
 use super::request::{Event, Request, RunError, RunResult, Why};
@@ -324,8 +324,7 @@ async fn carry_out(
                 outside.cancel.cancel("audit");
                 tracing::error!(error = &error as &dyn std::error::Error, "not recorded");
             }
-            let mut outcomes =
-                run_and_verify(inner, request, plan, ids, (outside, queue_ms)).await;
+            let mut outcomes = run_and_verify(inner, request, plan, ids, (outside, queue_ms)).await;
             outcomes.verdict.diagnostics.splice(0..0, told);
             outcomes
         }
@@ -340,7 +339,12 @@ async fn carry_out(
                 Some(_) => grade::unscored(&concluded.ending),
                 None => Verdict::unjudged(),
             };
-            let verdict = grade::complete(verdict, grade::evidence(inner, request), request, &concluded);
+            let verdict = grade::complete(
+                verdict,
+                grade::evidence(inner, request),
+                request,
+                &concluded,
+            );
             Outcomes {
                 ran: *ran,
                 concluded,

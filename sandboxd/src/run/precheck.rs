@@ -88,7 +88,10 @@ pub(super) async fn check(
     let deny = inner.judge.policy.syscalls.deny_action;
     let ending = conclude(&ran, &limits, deny, 0).ending;
     if ran.facts.refused
-        || matches!(ending, Ending::SandboxFailed { .. } | Ending::Cancelled { .. })
+        || matches!(
+            ending,
+            Ending::SandboxFailed { .. } | Ending::Cancelled { .. }
+        )
     {
         return Precheck::NotChecked(Box::new(ran));
     }

@@ -9,9 +9,7 @@ use std::sync::Arc;
 use crate::self_test::Proof;
 use confine::wire::Fact;
 use policies::{EffectiveLimits, Policy};
-use verdict::{
-    Denial, Ending, ManifestRow, Outcome, StaticCheck, Usage, Verdict, VerifySpec,
-};
+use verdict::{Denial, Ending, ManifestRow, Outcome, StaticCheck, Usage, Verdict, VerifySpec};
 
 /// Who asked, as authenticated.
 #[derive(Debug, Clone, PartialEq, Eq)]

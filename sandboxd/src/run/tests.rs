@@ -100,7 +100,7 @@ fn request(argv: &[&str]) -> Request {
         labels: Default::default(),
         traceparent: None,
         retries_infra: false,
-        static_check: StaticCheck::None,
+        static_check: verdict::StaticCheck::None,
         probe: false,
         proof: crate::self_test::Proof::None,
     }

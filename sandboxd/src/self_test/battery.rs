@@ -231,7 +231,7 @@ fn request(subject: &Subject, row: Option<&str>) -> Result<Request, BatteryFault
         limits: subject.limits,
         collect: Vec::new(),
         verify: None,
-        static_check: StaticCheck::None,
+        static_check: verdict::StaticCheck::None,
         group: "self-test".to_owned(),
         priority: PRIORITY,
         deadline_ms: DEADLINE_MS,
