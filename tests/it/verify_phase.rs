@@ -242,3 +242,52 @@ fn parts_are_judged_apart_and_make_one_reward() {
         assert_eq!(found, times, "{role}: {roles:?}");
     }
 }
+
+#[test]
+fn a_command_of_the_authors_reports_over_a_private_pipe_or_a_file() {
+    let Some(world) =
+        World::start("a_command_of_the_authors_reports_over_a_private_pipe_or_a_file")
+    else {
+        return;
+    };
+    let script = "echo 1..2 >&$ROLLCAGE_REPORT_FD\n\
+                  python3 -c 'from solution import add; assert add(1, 1) == 2' \
+                  && echo ok 1 - add >&4 || echo not ok 1 - add >&4\n\
+                  echo ok 2 - alive >&4\n\
+                  read line <&3 && echo Bail out! >&4\n\
+                  exit 0\n";
+    let piped = |id: &str, solution: &str| {
+        json!({
+            "id": id, "policy": "task", "files": { "solution.py": solution }, "argv": [],
+            "verify": { "kind": "command", "format": "tap", "argv": ["sh", "run.sh"],
+                "test_files": { "run.sh": script } },
+        })
+    };
+    let forged = "<testsuite><testcase classname=\"a\" name=\"b\"/></testsuite>";
+    let filed = |id: &str, command: &str| {
+        json!({
+            "id": id, "policy": "task", "argv": ["sh", "-c", format!("echo '{forged}' > r.xml")],
+            "verify": { "kind": "junit_xml", "report": "r.xml", "argv": ["sh", "-c", command] },
+        })
+    };
+    let failing =
+        "echo '<testsuite><testcase name=\"b\"><failure/></testcase></testsuite>' > r.xml";
+    let results = batch(
+        &world,
+        &[
+            piped("right", RIGHT),
+            piped("wrong", "def add(a, b): return 0\n"),
+            filed("silent", "true"),
+            filed("failing", failing),
+        ],
+    );
+    is(&results[0], "passed", Some(1.0));
+    is(&results[1], "failed", Some(0.0));
+    assert_eq!(
+        statuses(&results[1]),
+        [("add", "failed"), ("alive", "passed")]
+    );
+    is(&results[2], "no_tests", Some(0.0));
+    assert_eq!(results[2]["verdict"]["tamper"][0]["path"], "r.xml");
+    is(&results[3], "failed", Some(0.0));
+}

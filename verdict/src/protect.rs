@@ -87,6 +87,10 @@ impl Layout<'_> {
             }
             return false;
         }
+        if self.lists.is_report(path) {
+            self.note(path, "lies where the report goes; left out");
+            return false;
+        }
         if unchanged {
             return true;
         }

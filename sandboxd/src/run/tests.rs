@@ -5,6 +5,7 @@ mod behaviour;
 mod fake;
 mod grading;
 mod limits;
+mod phases;
 mod proved;
 mod retries;
 

@@ -371,8 +371,25 @@ pub(super) fn run_as(world: &World) {
 }
 
 pub(super) fn shared_reward(world: &World) {
-    // No kind of this build judges in one process with the solution, so that none can earn reward:
-    // asking for it is refused, and what is judged says `separate`.
+    let request = |policy: &str| {
+        json!({
+            "policy": policy, "argv": [], "files": { "s.py": "def f(): return 1" },
+            "verify": { "kind": "tap", "report": "stdout",
+                "argv": ["python3", "-c", "print('1..1\\nok 1 - it')"] },
+        })
+    };
+    let judged = |policy: &str| {
+        let outcome = world.run(&request(policy));
+        let verdict = outcome.result.verdict.as_ref().expect("a verdict");
+        assert_eq!(verdict.outcome(), pb::Outcome::Passed, "{verdict:?}");
+        let evidence = verdict.evidence.as_ref().expect("evidence");
+        assert_eq!(evidence.isolation(), pb::Isolation::Shared);
+        verdict.reward
+    };
+    // Off in base and all that extends it, on by name only.
+    assert_eq!(judged("python"), None);
+    assert_eq!(judged("task"), Some(1.0));
+    // Test code that runs apart is separate, and cannot be asked to share.
     let mut request = json!({
         "policy": "python", "files": { "s.py": "def f(): return 1" }, "argv": [],
         "verify": { "kind": "asserts", "file": "s.py", "code": "assert f() == 1", "isolation": "shared" },

@@ -2,7 +2,7 @@
 //! interpreter reads by itself.
 
 use super::matches;
-use crate::verify::{Framework, Language, Measure, VerifySpec};
+use crate::verify::{Framework, Language, Measure, ReportFrom, VerifySpec};
 
 /// Loaded by an interpreter before anything that was asked for: no solution needs one.
 const PYTHON_START_UP: &[&str] = &[
@@ -69,6 +69,8 @@ pub struct Lists {
     pub protected: Vec<&'static str>,
     start_up: Vec<&'static str>,
     caches: Vec<&'static str>,
+    /// The file that the report of the tests is read from.
+    report: Option<String>,
 }
 
 impl Lists {
@@ -89,7 +91,10 @@ impl Lists {
             },
             _ => &[],
         };
-        let mut lists = Self::default();
+        let mut lists = Self {
+            report: report(spec),
+            ..Self::default()
+        };
         for group in groups {
             let (protected, start_up, caches) = group.lists();
             lists.protected.extend(protected);
@@ -99,12 +104,28 @@ impl Lists {
         lists
     }
 
+    pub(super) fn is_report(&self, path: &str) -> bool {
+        self.report.as_deref() == Some(path)
+    }
+
     pub(super) fn is_start_up(&self, path: &str) -> bool {
         self.start_up.iter().any(|glob| matches(glob, path))
     }
 
     pub(super) fn is_cache(&self, path: &str) -> bool {
         self.caches.iter().any(|glob| matches(glob, path))
+    }
+}
+
+fn report(spec: &VerifySpec) -> Option<String> {
+    let from = match spec {
+        VerifySpec::Harness(spec) => &spec.report,
+        VerifySpec::Measure(spec) => &spec.report,
+        _ => return None,
+    };
+    match from {
+        ReportFrom::File(path) => Some(path.clone()),
+        _ => None,
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a verification starts from, by what the request brought and what its run left.
 
 use super::{Files, Lists, Workspace, lay_out, matches, matches_whole};
-use crate::verify::{Framework, HarnessSpec, Phase, TestFile, VerifySpec};
+use crate::verify::{Framework, HarnessSpec, Phase, ReportFrom, TestFile, VerifySpec};
 
 fn files(rows: &[(&str, &str)]) -> Files {
     let file = |(path, text): &(&str, &str)| {
@@ -132,6 +132,21 @@ fn nothing_of_the_solution_is_in_the_way_of_the_tests() {
     ]);
     assert_eq!(laid.files, expected);
     assert_eq!(notes(&laid), ["run.sh/x", "tests"]);
+}
+
+#[test]
+fn a_report_that_was_written_before_is_none() {
+    let lists = Lists::of(&VerifySpec::Harness(HarnessSpec {
+        framework: Framework::JunitXml,
+        report: ReportFrom::File("out/report.xml".to_owned()),
+        ..HarnessSpec::default()
+    }));
+    let forged = files(&[("out/report.xml", "passed"), ("s.py", "x")]);
+    for left in [None, Some(forged.clone())] {
+        let laid = lay_out(&Phase::default(), &lists, &forged, left);
+        assert_eq!(laid.files, files(&[("s.py", "x")]));
+        assert_eq!(notes(&laid), ["out/report.xml"]);
+    }
 }
 
 #[test]
