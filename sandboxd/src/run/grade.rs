@@ -4,6 +4,7 @@
 
 pub(super) mod answer;
 pub(super) mod build;
+pub(super) mod build_cache;
 pub(super) mod cases;
 mod command;
 pub(super) mod phase;

@@ -119,3 +119,6 @@ fn quoted(evidence: BuildEvidence<'_>, how: &str) -> String {
     }
     format!("{how}: {text}")
 }
+
+#[cfg(test)]
+mod tests;

@@ -74,3 +74,65 @@ fn compiled_programs_are_taken_only_if_they_begin_as_ours() {
     }
     assert_eq!(plan_cache().files.len(), 7);
 }
+
+/// In every compiled language, with a declaration and without one.
+#[test]
+fn what_is_built_for_one_end_has_nothing_of_the_other() {
+    use crate::verify::Language;
+    let rows = [
+        (
+            Language::Cpp,
+            "int f(int x);",
+            "int f(int x) { return 171717; }",
+            "assert(f(1) == 424242);",
+        ),
+        (
+            Language::C,
+            "int f(int x);",
+            "int f(int x) { return 171717; }",
+            "assert(f(1) == 424242);",
+        ),
+        (
+            Language::Rust,
+            "fn f(x: i32) -> i32;",
+            "fn f(x: i32) -> i32 { 171717 }",
+            "assert_eq!(f(1), 424242);",
+        ),
+    ];
+    let holds = |files: &BTreeMap<String, Vec<u8>>, needle: &[u8]| {
+        let mut all = files.values();
+        all.any(|bytes| bytes.windows(needle.len()).any(|window| window == needle))
+    };
+    for (language, declaration, solution, code) in rows {
+        for declaration in [declaration, ""] {
+            let spec = AssertsSpec {
+                file: "solution".to_owned(),
+                language,
+                code: code.to_owned(),
+                declaration: declaration.to_owned(),
+                ..AssertsSpec::default()
+            };
+            let files = BTreeMap::from([("solution".to_owned(), solution.as_bytes().to_vec())]);
+            let plan = plan_asserts(&spec, &files, "the-nonce").expect("is planned");
+            let solution_build = plan.solution_build.expect("is built").files;
+            let judge_build = plan.judge_build.expect("is built").files;
+            let theirs = [&solution_build, &plan.solution_files];
+            let ours = [&judge_build, &plan.judge_files];
+            for secret in [&b"424242"[..], b"the-nonce"] {
+                assert!(
+                    ours.iter().any(|files| holds(files, secret)),
+                    "{language:?}"
+                );
+                assert!(
+                    !theirs.iter().any(|files| holds(files, secret)),
+                    "{language:?}"
+                );
+            }
+            assert!(
+                !ours.iter().any(|files| holds(files, b"171717")),
+                "{language:?}"
+            );
+            assert_eq!(plan.declared_by_solution, declaration.is_empty());
+        }
+    }
+}

@@ -11,6 +11,7 @@ use verdict::{
     Verdict, judge_build,
 };
 
+use super::build_cache::BuildKey;
 use super::{Judged, ended};
 use crate::run::Inner;
 use crate::run::conclude::conclude;
@@ -132,6 +133,15 @@ impl Job<'_> {
         let Some(build) = self.build else {
             return Done::not_asked();
         };
+        let image_sha256 = self.inner.link.image_sha256();
+        let key =
+            (self.whose != Builder::Solution).then(|| BuildKey::new(build, self.env, image_sha256));
+        if let Some(files) = key.and_then(|key| self.inner.builds.get(key)) {
+            return Done {
+                files,
+                ..Done::not_asked()
+            };
+        }
         let asked = record::sandbox_requested(self.request, self.place.id, self.role);
         if let Err(failed) = self.inner.audit.append(asked).await {
             return Done::fault(&format!("a sandbox for building is not recorded: {failed}"));
@@ -160,7 +170,11 @@ impl Job<'_> {
             inspect: false,
         };
         let ran = run_program(&self.inner.link, program, outside.quiet()).await;
-        self.judged(build, ran)
+        let done = self.judged(build, ran);
+        if let Some(key) = key.filter(|_| done.verdict.is_none()) {
+            self.inner.builds.put(key, &done.files);
+        }
+        done
     }
 
     fn judged(&self, build: &Build, mut ran: Ran) -> Done {
