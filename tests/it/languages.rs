@@ -1,6 +1,7 @@
 //! Test code in other languages than Python, against the measured truth of the language sets: a
 //! sample of each, all of it with `ROLLCAGE_LANGUAGES_ALL=1`. Through `rollcage batch`.
 
+mod built;
 mod go;
 mod java;
 mod js;

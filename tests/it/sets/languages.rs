@@ -51,11 +51,32 @@ fn asserts(name: &str, solution: &str, tests: &str) -> Value {
         "javascript" => "node",
         _compiled => "build",
     };
+    let path = format!(
+        "{}/rust/bin:/usr/bin:/bin",
+        crate::tools::folder().display()
+    );
     json!({
-        "policy": policy, "argv": [], "files": {file.as_str(): solution},
+        "policy": policy, "argv": [], "files": {file.as_str(): solution}, "env": {"PATH": path},
         "limits": {"wall_ms_max": 120_000},
         "verify": {"kind": "asserts", "language": language, "file": file, "code": tests},
     })
+}
+
+/// Declares the functions of a compiled language in the author's words, which C++ and Rust read.
+fn declare(name: &str, line: &mut Value, declaration: &str) {
+    if matches!(name, "cpp" | "rust" | "rs") {
+        line["verify"]["declaration"] = json!(declaration);
+    }
+}
+
+/// Without the packages that are not there; programs that use one do not compile.
+fn without_packages(text: &str) -> String {
+    let lines = text.lines().filter(|line| {
+        !["use rand::", "use regex::", "use md5;"]
+            .iter()
+            .any(|package| line.starts_with(package))
+    });
+    lines.map(|line| format!("{line}\n")).collect()
 }
 
 fn humaneval_x(name: &str) -> Option<Vec<Task>> {
@@ -65,7 +86,7 @@ fn humaneval_x(name: &str) -> Option<Vec<Task>> {
         let solution = match name {
             "rust" => format!(
                 "{}{}",
-                text(row, "declaration"),
+                without_packages(text(row, "declaration")),
                 text(row, "canonical_solution")
             ),
             "go" => format!(
@@ -76,7 +97,9 @@ fn humaneval_x(name: &str) -> Option<Vec<Task>> {
             _ => format!("{}{}", text(row, "prompt"), text(row, "canonical_solution")),
         };
         let tests = format!("{}{}", optional(row, "test_setup"), text(row, "test"));
-        let line = asserts(name, &solution, &tests);
+        let mut line = asserts(name, &solution, &tests);
+        let declaration = without_packages(optional(row, "declaration"));
+        declare(name, &mut line, &declaration);
         let truth = truth.get(&id).map(|(word, _)| Truth::of(word))?;
         Some(Task { id, line, truth })
     };
@@ -89,10 +112,16 @@ fn multipl_e(name: &str) -> Option<Vec<Task>> {
     let language = name.rsplit('-').next().unwrap_or(name);
     let task = |row: &Value| {
         let id = format!("{name}/{}", text(row, "task_id"));
-        let solution = code_of(text(row, "gpt_solution"));
+        let mut solution = code_of(text(row, "gpt_solution"));
+        if language == "cpp" {
+            // The table's programs have the tests' `main` in place of the answer's.
+            let own = solution.find("\nint main(").unwrap_or(solution.len());
+            solution.truncate(own);
+        }
         // The end of the function that a model was asked to complete.
         let tests = text(row, "tests").trim_start_matches('}');
-        let line = asserts(language, &solution, tests);
+        let mut line = asserts(language, &solution, tests);
+        declare(language, &mut line, text(row, "prompt"));
         let truth = truth.get(&id).map(|(word, _)| Truth::of(word))?;
         Some(Task { id, line, truth })
     };

@@ -380,7 +380,7 @@ macro_rules! anything {
 anything! {
     0 bool; 1 i32; 2 i64; 3 u32; 4 u64; 5 isize; 6 usize; 7 f32; 8 f64; 9 char; 10 String;
     11 Vec<i32>; 12 Vec<i64>; 13 Vec<f64>; 14 Vec<String>; 15 (); 16 i8; 17 u8; 18 i16; 19 u16;
-    20 &'static str; 21 Vec<&'static str>; 22 Option<i32>;
+    20 &'static str; 21 Vec<&'static str>; 22 Option<i32>; 23 Vec<Box<dyn Any>>;
 }
 impl Put for Box<dyn Any> {
     fn put(&self, out: &mut String) -> Result<(), Wrong> {
