@@ -1,5 +1,8 @@
 # Builds the tests, then runs them. Whatever is compiled or runs while building does not get the
 # report's descriptor; the build's messages and the tests' output become the report.
+# Said before anything of the solution can run; what comes later cannot take it back.
+command -v cargo >/dev/null 2>&1 || { printf '%s missing cargo\n' '@NONCE@' >&4; exit 125; }
+printf '%s started\n' '@NONCE@' >&4
 here=$(cd "$(dirname "$0")" && pwd -P) || exit 125
 # A test of a name that nothing knows at the end of each source of a test program: what leaves after
 # it has written other tests' lines has not written that of this one.

@@ -1,4 +1,7 @@
 # Runs go test. Its events become the report; what our runner notes of each test program follows.
+# Said before anything of the solution can run; what comes later cannot take it back.
+command -v go >/dev/null 2>&1 || { printf '%s missing go\n' '@NONCE@' >&4; exit 125; }
+printf '%s started\n' '@NONCE@' >&4
 here=$(cd "$(dirname "$0")" && pwd -P) || exit 125
 notes=$(mktemp) || exit 125
 export ROLLCAGE_NOTES="$notes"

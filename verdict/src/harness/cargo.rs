@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::programs::Programs;
-use super::whole::{contradiction, not_whole, observe};
+use super::whole::{contradiction, not_whole, observe, without};
 use super::{HarnessEvidence, HarnessPlan, Observed, ours};
 use crate::diagnostics::{self, DiagnosticFormat};
 use crate::formats::{ReportFormat, parse};
@@ -72,6 +72,9 @@ pub(super) fn plan(spec: &HarnessSpec, nonce: &str) -> HarnessPlan {
 
 pub(super) fn read(_spec: &HarnessSpec, nonce: &str, evidence: &HarnessEvidence<'_>) -> Observed {
     let programs = Programs::split(evidence.report, nonce);
+    if let Some(tool) = &programs.missing {
+        return without(tool);
+    }
     let (messages, output) = split(&programs.rest);
     let diagnostics = diagnostics::parse(DiagnosticFormat::RustcJson, &Untrusted::new(messages));
     let diagnostics = diagnostics.unwrap_or_default();

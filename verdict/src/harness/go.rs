@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Deserialize;
 
 use super::programs::Programs;
-use super::whole::{contradiction, not_whole, observe};
+use super::whole::{contradiction, not_whole, observe, without};
 use super::{HarnessEvidence, HarnessPlan, Observed, ours};
 use crate::diagnostics::{self, DiagnosticFormat};
 use crate::formats::{ReportFormat, parse};
@@ -59,6 +59,9 @@ pub(super) fn plan(spec: &HarnessSpec, nonce: &str) -> HarnessPlan {
 
 pub(super) fn read(_spec: &HarnessSpec, nonce: &str, evidence: &HarnessEvidence<'_>) -> Observed {
     let programs = Programs::split(evidence.report, nonce);
+    if let Some(tool) = &programs.missing {
+        return without(tool);
+    }
     let build = build_messages(&programs.rest, evidence);
     let report = parse(ReportFormat::GoJson, &Untrusted::new(programs.rest.clone()));
     let mut observed = observe(report, evidence);

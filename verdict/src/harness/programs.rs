@@ -12,6 +12,8 @@ use crate::verdict::TestResult;
 pub(super) struct Programs {
     /// What the framework wrote.
     pub(super) rest: Vec<u8>,
+    /// A tool that this image does not have: nothing at all was started.
+    pub(super) missing: Option<String>,
     /// Programs that began.
     pub(super) begun: usize,
     /// Codes of those that ended.
@@ -22,7 +24,10 @@ pub(super) struct Programs {
 
 impl Programs {
     pub(super) fn split(report: &Untrusted<Vec<u8>>, nonce: &str) -> Self {
-        let mut programs = Self::default();
+        let mut programs = Self {
+            missing: missing(report.inner(), nonce),
+            ..Self::default()
+        };
         for line in report.inner().split_inclusive(|byte| *byte == b'\n') {
             let ours = (std::str::from_utf8(line).ok())
                 .and_then(|line| line.trim_end().strip_prefix(nonce)?.strip_prefix(' '));
@@ -75,4 +80,13 @@ impl Programs {
             self.listed.len()
         ))
     }
+}
+
+/// The tool that our script did not find, if it says so and nothing else: its first line is there
+/// before anything of the solution runs, so nobody else can say it.
+fn missing(report: &[u8], nonce: &str) -> Option<String> {
+    let line = std::str::from_utf8(report).ok()?.strip_suffix('\n')?;
+    let tool = line.strip_prefix(nonce)?.strip_prefix(" missing ")?;
+    let plain = !nonce.is_empty() && !tool.contains('\n');
+    plain.then(|| tool.to_owned())
 }

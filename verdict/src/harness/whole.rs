@@ -63,6 +63,15 @@ pub(super) fn contradiction(observed: &mut Observed, evidence: &HarnessEvidence<
     observed.trouble = Some((Outcome::Failed, reason));
 }
 
+/// A tool that this image does not have says nothing about the solution.
+pub(super) fn without(tool: &str) -> Observed {
+    let reason = format!("this image has no {tool} where PATH looks for it");
+    Observed {
+        trouble: Some((Outcome::VerifierError, reason)),
+        ..Observed::default()
+    }
+}
+
 pub(super) fn exited_well(ending: &Ending) -> bool {
     matches!(ending, Ending::Exited { code: 0 })
 }

@@ -105,7 +105,7 @@ fn environment(spec: &mut HarnessSpec, folder: &Path) {
 
 /// Runs the plan to its end: what it wrote, and its report.
 fn start(plan: &HarnessPlan, root: &Path) -> (std::process::Output, Vec<u8>) {
-    const SHELL: &str = "exec timeout -s KILL \"$@\" 4>&0 0</dev/null";
+    const SHELL: &str = "exec /usr/bin/timeout -s KILL \"$@\" 4>&0 0</dev/null";
     let (mut reader, writer) = std::io::pipe().expect("a pipe");
     let mut command = Command::new("/bin/sh");
     command

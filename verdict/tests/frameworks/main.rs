@@ -13,7 +13,7 @@ mod tamper;
 use std::fs::OpenOptions;
 use std::io::Write;
 
-use verdict::{Outcome, TestStatus, Verdict};
+use verdict::{Framework, HarnessSpec, Outcome, TestStatus, Verdict};
 
 /// Whether the tool is on this machine; else a counted skip.
 fn has(tool: &str, test: &str) -> bool {
@@ -41,4 +41,19 @@ fn ids(verdict: &Verdict, status: TestStatus) -> Vec<&str> {
     let mut ids: Vec<&str> = tests.map(|test| test.id.as_str()).collect();
     ids.sort_unstable();
     ids
+}
+
+#[test]
+fn a_tool_that_is_missing_says_nothing_about_the_solution() {
+    for framework in [Framework::CargoTest, Framework::GoTest] {
+        let mut spec = HarnessSpec {
+            framework,
+            ..HarnessSpec::default()
+        };
+        spec.env
+            .insert("PATH".to_owned(), "/nonexistent".to_owned());
+        let verdict = driver::run_spec(spec, &[("x", "")]);
+        assert_outcome(&verdict, Outcome::VerifierError, "this image has no");
+        assert_eq!(verdict.reward(), None);
+    }
 }
