@@ -113,11 +113,13 @@ fn multipl_e(name: &str) -> Option<Vec<Task>> {
     let task = |row: &Value| {
         let id = format!("{name}/{}", text(row, "task_id"));
         let mut solution = code_of(text(row, "gpt_solution"));
-        if language == "cpp" {
-            // The table's programs have the tests' `main` in place of the answer's.
-            let own = solution.find("\nint main(").unwrap_or(solution.len());
-            solution.truncate(own);
-        }
+        // The table's programs have the tests' `main` in place of the answer's.
+        let own = match language {
+            "cpp" => solution.find("\nint main("),
+            "rs" => solution.find("\nfn main("),
+            _interpreted => None,
+        };
+        solution.truncate(own.unwrap_or(solution.len()));
         // The end of the function that a model was asked to complete.
         let tests = text(row, "tests").trim_start_matches('}');
         let mut line = asserts(language, &solution, tests);
