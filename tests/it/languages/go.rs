@@ -11,7 +11,7 @@ use super::{Set, judge};
 
 /// Solution and test code of a line. The set means one file of both, whose imports are those of
 /// either: each gets those that it names.
-fn go_parts(line: &Value) -> (String, String) {
+pub(crate) fn parts(line: &Value) -> (String, String) {
     let imports = format!("{}{}", text(line, "import"), text(line, "test_setup"));
     let paths: BTreeSet<&str> = imports.split('"').skip(1).step_by(2).collect();
     let with_imports = |code: &str| {
@@ -40,7 +40,7 @@ fn references_agree_with_the_truth() {
         language: "go",
         policy: "build",
         solution: "solution.go",
-        parts: go_parts,
+        parts,
         emptied: |_| None,
         broken: &[],
     };

@@ -101,6 +101,7 @@ public final class RollcageJudge {
                 throw RollcageJudge.<RuntimeException>as(error);
             }
             case 'R': {
+                for (Object arg : args) if (arg instanceof String text) reply.known.put(text, text);
                 Object result = reply.get();
                 if (reply.in.readInt() != args.length) throw new IOException("another number of values");
                 Object[] now = new Object[args.length];

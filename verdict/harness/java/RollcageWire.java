@@ -186,6 +186,9 @@ public final class RollcageWire {
     static final class Reader {
         final DataInputStream in;
 
+        /** Texts of the caller's own: one that comes back is the same object, as it would be. */
+        final Map<String, String> known = new HashMap<>();
+
         Reader(DataInputStream in) { this.in = in; }
 
         String text() throws IOException {
@@ -217,7 +220,10 @@ public final class RollcageWire {
                 case 'h': return in.readShort();
                 case 'b': return in.readByte();
                 case 'c': return in.readChar();
-                case 's': return text();
+                case 's': {
+                    String text = text();
+                    return known.getOrDefault(text, text);
+                }
                 case 'I': return new BigInteger(text());
                 case 'D': return new BigDecimal(text());
                 case 'O': return Optional.ofNullable(get(depth + 1));

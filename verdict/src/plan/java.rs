@@ -217,7 +217,15 @@ impl Tests {
     fn add(&mut self, folder: &str, name: &str, code: &str, declared: &Declared) {
         let public = classes(code).into_iter().find(|class| class.is_public);
         let name = public.map_or_else(|| name.to_owned(), |class| format!("{}.java", class.name));
-        let imports = declared.imports.join(" ");
+        // Sets whose parts are meant for one file name the library's collections nowhere in the
+        // tests; whether they compile must not depend on what the solution imports.
+        let own = library_imports(code);
+        let usual = if own.is_empty() {
+            "import java.util.*; "
+        } else {
+            ""
+        };
+        let imports = format!("{usual}{}", declared.imports.join(" "));
         self.put(folder, &name, format!("package {folder}; {imports} {code}"));
     }
 
