@@ -262,7 +262,8 @@ def coverage_python(task, reporter):
     child = os.path.join(task["ours"], "measured.py")
     env = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")}
     code = run([interpreter, "-I", child, os.environ.get("PYTHONPATH", ""), "run",
-                "--rcfile=/dev/null", f"--data-file={data}", where, *words], env)
+                "--rcfile=/dev/null", f"--data-file={data}", where,
+                f"--omit={task['ours']}/*", *words], env)
     reporter.say("run", tool="tests", code=code, text="")
     put_back(contents, reporter)
     os.chdir(top)

@@ -61,7 +61,7 @@ pub(super) fn compiler(language: Language, file: &str) -> Tool {
         ),
         Language::Rust => tool(
             "rustc",
-            "rustc --edition 2021 --crate-type lib --crate-name checked --emit metadata --out-dir \"$TMPDIR\" --error-format json \"$1\"",
+            "rustc --edition 2021 --crate-type lib --crate-name checked -A dead_code --emit metadata --out-dir \"$TMPDIR\" --error-format json \"$1\"",
             F::RustcJson,
             RS,
         ),
