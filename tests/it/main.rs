@@ -51,6 +51,7 @@ mod languages;
 #[cfg(test)]
 mod leaks;
 #[cfg(test)]
+mod measures;
 mod modes;
 #[cfg(test)]
 mod mutation;

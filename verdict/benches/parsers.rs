@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use verdict::coverage::CoverageFormat;
 use verdict::diagnostics::DiagnosticFormat;
+use verdict::leaks::LeakFormat;
 use verdict::{ReportFormat, Untrusted};
 
 /// How long a report is.
@@ -186,6 +187,24 @@ const COVERAGE: [(CoverageFormat, Shape); 2] = [
     ),
 ];
 
+const LEAKS: [(LeakFormat, Shape); 2] = [
+    (
+        LeakFormat::Asan,
+        Shape::lines(
+            "Direct leak of @ byte(s) in 1 object(s) allocated from:\n    #0 0x7f in malloc (/lib/libasan.so.8+0x1)\n    #1 0x55 in f /workspace/a.c:28:5\n\n",
+        ),
+    ),
+    (
+        LeakFormat::ValgrindXml,
+        Shape {
+            head: "<?xml version=\"1.0\"?><valgrindoutput><tool>memcheck</tool>",
+            entry: "<error><unique>0x@</unique><kind>InvalidRead</kind><what>Invalid read of size 4</what><stack><frame><ip>0x1</ip><obj>/w/a</obj><fn>f</fn><file>a.c</file><line>@</line></frame></stack></error>\n",
+            between: "",
+            tail: "<status><state>FINISHED</state></status></valgrindoutput>",
+        },
+    ),
+];
+
 /// The quickest of several readings.
 fn quickest(mut read: impl FnMut()) -> Duration {
     let mut best = Duration::MAX;
@@ -243,6 +262,16 @@ fn main() {
         let name = CoverageFormat::ALL
             .iter()
             .find(|(_, known)| *known == format);
+        row(name.unwrap().0, length, entries, quickest(read));
+    }
+    for (format, shape) in LEAKS {
+        let (bytes, entries) = shape.make();
+        let length = bytes.len();
+        let bytes = Untrusted::new(bytes);
+        let report = verdict::leaks::parse(format, &bytes).unwrap();
+        assert_eq!(report.findings.len(), entries);
+        let read = || drop(black_box(verdict::leaks::parse(format, &bytes)));
+        let name = LeakFormat::ALL.iter().find(|(_, known)| *known == format);
         row(name.unwrap().0, length, entries, quickest(read));
     }
 }

@@ -17,7 +17,7 @@ import tempfile
 import threading
 
 REPORT_FD = 4
-TEXT_BYTES_MAX = 4 << 20
+TEXT_BYTES_MAX = 1 << 20
 KEPT_BYTES_MAX = 64 << 20
 SANITIZER_CODE = 97
 LOST_LEAKS = "LeakSanitizer has encountered a fatal error"
@@ -48,11 +48,37 @@ def hide_from_others():
         pass
 
 
-def run(argv, env=None, pass_fds=(), cwd=None):
+class Reading:
+    """A pipe that is read to its end; its beginning is kept, and passed on if there is a place."""
+
+    def __init__(self, on=None):
+        self.ours, self.theirs = os.pipe()
+        self.on = on
+        self.kept = bytearray()
+        self.thread = threading.Thread(target=self.read, daemon=True)
+        self.thread.start()
+
+    def read(self):
+        while True:
+            piece = os.read(self.ours, 65536)
+            if not piece:
+                return
+            self.kept += piece[:TEXT_BYTES_MAX - len(self.kept)]
+            if self.on is not None:
+                os.write(self.on, piece)
+
+    def end(self):
+        os.close(self.theirs)
+        # What outlives the program in a session of its own may hold the pipe for ever.
+        self.thread.join(5)
+        return bytes(self.kept)
+
+
+def run(argv, env=None, pass_fds=(), stderr=None):
     """Runs a program to its end, and then ends what it left running. Its exit code."""
     try:
         started = subprocess.Popen(
-            argv, stdin=subprocess.DEVNULL, env=env, pass_fds=pass_fds, cwd=cwd,
+            argv, stdin=subprocess.DEVNULL, stderr=stderr, env=env, pass_fds=pass_fds,
             start_new_session=True,
         )
     except OSError as error:
@@ -122,8 +148,10 @@ def with_sanitizers(task, reporter, folder, leaks):
     logs = tempfile.mkdtemp(dir=folder)
     options = f"detect_leaks={int(leaks)}:exitcode={SANITIZER_CODE}:log_path={logs}/log:color=never"
     env = dict(os.environ, ASAN_OPTIONS=options, UBSAN_OPTIONS=options)
-    code = run([program], env)
-    found = b""
+    # UndefinedBehaviorSanitizer knows no log.
+    said = Reading(on=2)
+    code = run([program], env, stderr=said.theirs)
+    found = said.end() + b"\n\n"
     for name in sorted(os.listdir(logs)):
         with open(os.path.join(logs, name), "rb") as file:
             found += file.read(TEXT_BYTES_MAX) + b"\n"
@@ -137,29 +165,13 @@ def with_valgrind(task, reporter, folder):
     reporter.say("build", tool="valgrind", code=code, text=said)
     if code != 0:
         return
-    ours, theirs = os.pipe()
-    pieces = []
-
-    def collect():
-        kept = 0
-        while True:
-            piece = os.read(ours, 65536)
-            if not piece:
-                return
-            kept += len(piece)
-            if kept <= TEXT_BYTES_MAX:
-                pieces.append(piece)
-
-    reader = threading.Thread(target=collect, daemon=True)
-    reader.start()
+    report = Reading()
     options = [
-        "--quiet", "--leak-check=full", "--xml=yes", f"--xml-fd={theirs}",
+        "--quiet", "--leak-check=full", "--xml=yes", f"--xml-fd={report.theirs}",
         "--child-silent-after-fork=yes", "--error-limit=no",
     ]
-    code = run(["valgrind", *options, program], pass_fds=(theirs,))
-    os.close(theirs)
-    reader.join(5)
-    reporter.say("run", tool="valgrind", code=code, text=text_of(b"".join(pieces)))
+    code = run(["valgrind", *options, program], pass_fds=(report.theirs,))
+    reporter.say("run", tool="valgrind", code=code, text=text_of(report.end()))
 
 
 def leaks(task, reporter):

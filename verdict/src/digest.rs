@@ -82,6 +82,7 @@ pub fn verifier_sha256(spec: &VerifySpec) -> String {
     let harness: &[(&str, &str)] = match spec {
         VerifySpec::Asserts(spec) => harness_files(spec.language),
         VerifySpec::Harness(spec) => own_files(spec.framework),
+        VerifySpec::Measure(_) => &crate::measure::OWN_FILES,
         VerifySpec::Cases(_) => harness_files(Language::Python),
         VerifySpec::Answer(_) => &[("symbolic.py", crate::answer::SYMBOLIC)],
         _ => &[],

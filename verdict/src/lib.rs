@@ -16,6 +16,7 @@ pub mod harness;
 pub mod leaks;
 pub mod manifest;
 mod measure;
+pub mod metrics;
 pub mod plan;
 pub mod protect;
 pub mod reading;

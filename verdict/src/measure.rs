@@ -22,6 +22,13 @@ use crate::untrusted::Untrusted;
 use crate::verdict::{Diagnostic, Isolation, Outcome, Severity, Verdict};
 use crate::verify::{Measure, MeasureSpec, ReportFrom, VerifyError};
 
+/// Our own programs, for the digest of the verifier: name and text.
+pub(crate) const OWN_FILES: [(&str, &str); 3] = [
+    ("compile_python.py", own::COMPILE_PYTHON),
+    ("measure.py", runner::MEASURE),
+    ("measured.py", runner::MEASURED),
+];
+
 /// Diagnostics that a verdict carries; the metrics count all of them.
 const DIAGNOSTICS_KEPT_MAX: usize = 1000;
 

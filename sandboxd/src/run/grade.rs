@@ -19,7 +19,7 @@ use verdict::ending::{Kill, KillCause, SandboxFault};
 use verdict::{
     AssertsSpec, ENDED_BY_GRADER, Ended, Ending, Evidence, Isolation, JudgePlan, Language, Outcome,
     Output, Untrusted, Verdict, VerifySpec, contention, grade_exit_code, grade_stdout, is_built,
-    judge_asserts, killed_judge, plan_asserts,
+    judge_asserts, killed_judge, metrics, plan_asserts,
 };
 
 use super::conclude::{Concluded, conclude};
@@ -419,11 +419,14 @@ pub(super) fn complete(
             "the kernel killed {} of its processes for lack of memory",
             usage.oom_kills
         );
-        let tests = std::mem::take(&mut verdict.tests);
+        let graded = verdict;
         verdict = Verdict::new(Outcome::OutOfMemory, reason);
-        verdict.tests = tests;
+        verdict.tests = graded.tests;
+        verdict.diagnostics = graded.diagnostics;
+        verdict.metrics = graded.metrics;
     }
     verdict.evidence = evidence;
+    metrics::add(&mut verdict, usage.wall_ms);
     if verdict.evidence.isolation == Isolation::Shared && !request.policy.verify.shared_reward {
         return verdict.withheld(SHARED);
     }

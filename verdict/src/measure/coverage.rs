@@ -84,6 +84,10 @@ pub(crate) fn judge(spec: &MeasureSpec, nonce: &str, evidence: &HarnessEvidence<
 }
 
 fn by_steps(spec: &MeasureSpec, nonce: &str, evidence: &HarnessEvidence<'_>) -> Verdict {
+    if evidence.report_too_long {
+        let reason = "the report is longer than what is read";
+        return Verdict::new(Outcome::Failed, reason);
+    }
     let steps = Steps::read(nonce, evidence);
     // Told before anything of the solution ran.
     match steps.first("tools", "") {

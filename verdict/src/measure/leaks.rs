@@ -90,6 +90,9 @@ fn unreadable(why: &str) -> Verdict {
 }
 
 fn by_steps(spec: &MeasureSpec, nonce: &str, evidence: &HarnessEvidence<'_>) -> Verdict {
+    if evidence.report_too_long {
+        return unreadable("it is longer than what is read");
+    }
     let steps = Steps::read(nonce, evidence);
     // Told before anything of the solution was built, let alone run.
     let Some(tools) = steps.first("tools", "") else {
@@ -106,15 +109,13 @@ fn by_steps(spec: &MeasureSpec, nonce: &str, evidence: &HarnessEvidence<'_>) -> 
     let mut reports = Vec::new();
     let mut fault = None;
     for run in steps.all("run") {
-        match of_run(run) {
-            Ok(report) => {
-                if report.findings.is_empty() && run.code != 0 {
-                    fault = Some(ended_with(run));
-                }
-                reports.push(report);
-            }
-            Err(verdict) => return *verdict,
+        let (report, why) = of_run(run);
+        if let Some(why) = why {
+            fault = Some(format!("the report cannot be believed: {why}"));
+        } else if report.findings.is_empty() && run.code != 0 {
+            fault = Some(ended_with(run));
         }
+        reports.push(report);
     }
     if !steps.ended() || reports.len() != tools.tools.len() {
         let reason = "the program ended our own before it had reported";
@@ -159,22 +160,25 @@ fn does_not_build(build: &Step) -> Verdict {
     verdict
 }
 
-fn of_run(run: &Step) -> Result<LeakReport, Box<Verdict>> {
+/// What a tool found, and why its report cannot be believed if it cannot.
+fn of_run(run: &Step) -> (LeakReport, Option<String>) {
     let format = match run.tool.as_str() {
         "asan" => LeakFormat::Asan,
         _ => LeakFormat::ValgrindXml,
     };
     let text = Untrusted::new(run.text.clone().into_bytes());
-    let report = leaks::parse(format, &text);
-    let report = report.map_err(|error| Box::new(unreadable(&error.to_string())))?;
-    if format == LeakFormat::ValgrindXml && !report.complete {
-        return Err(Box::new(unreadable("valgrind did not come to its end")));
-    }
-    if format == LeakFormat::Asan && run.code == SANITIZER_CODE && report.findings.is_empty() {
-        let why = "a sanitizer ended the program, and its findings are gone";
-        return Err(Box::new(unreadable(why)));
-    }
-    Ok(report)
+    let report = match leaks::parse(format, &text) {
+        Ok(report) => report,
+        Err(error) => return (LeakReport::default(), Some(error.to_string())),
+    };
+    let why = match format {
+        LeakFormat::ValgrindXml if !report.complete => "valgrind did not come to its end",
+        LeakFormat::Asan if run.code == SANITIZER_CODE && report.findings.is_empty() => {
+            "a sanitizer ended the program, and its findings are gone"
+        }
+        _ => return (report, None),
+    };
+    (report, Some(why.to_owned()))
 }
 
 fn ended_with(run: &Step) -> String {

@@ -9,7 +9,7 @@ use crate::plan::HARNESS_FOLDER;
 use crate::verify::{Language, Measure, MeasureSpec};
 
 /// Prints what is wrong with a Python file, without running it.
-const COMPILE_PYTHON: &str = include_str!("../../harness/compile_python.py");
+pub(super) const COMPILE_PYTHON: &str = include_str!("../../harness/compile_python.py");
 
 /// One tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
