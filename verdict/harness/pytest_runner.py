@@ -223,7 +223,8 @@ def prepare_canary(orders):
 
 def arguments(orders):
     config = ROOT + "/" + orders["config"] if orders["config"] else FOLDER + "/pytest.ini"
-    words = ["-c", config, "--rootdir", os.getcwd(),
+    # Else it would look for conftest.py in the folder of its configuration only, which is ours.
+    words = ["-c", config, "--rootdir", os.getcwd(), "--confcutdir", ROOT,
              "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:stepwise", "-q", "--color=no",
              # pytest-mock, where the image has it, would wrap assertions of unittest.mock after
              # they were noted down, and look like a solution that does.

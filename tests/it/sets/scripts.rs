@@ -20,13 +20,13 @@ echo '1..1' >&4
 
 pub(super) fn sets() -> Vec<Set> {
     vec![
-        set("multipl_e_humaneval-php", 0, || multipl_e("humaneval-php")).with(&["/usr/bin/php"]),
-        set("multipl_e_humaneval-rb", 0, || multipl_e("humaneval-rb")).with(&["/usr/bin/ruby"]),
-        set("multipl_e_humaneval-lua", 0, || multipl_e("humaneval-lua"))
+        set("multipl_e_humaneval-php", 8, || multipl_e("humaneval-php")).with(&["/usr/bin/php"]),
+        set("multipl_e_humaneval-rb", 4, || multipl_e("humaneval-rb")).with(&["/usr/bin/ruby"]),
+        set("multipl_e_humaneval-lua", 4, || multipl_e("humaneval-lua"))
             .with(&["/usr/share/lua/5.4/luaunit.lua"]),
-        set("multipl_e_humaneval-pl", 0, || multipl_e("humaneval-pl"))
+        set("multipl_e_humaneval-pl", 4, || multipl_e("humaneval-pl"))
             .with(&["/usr/share/perl5/Test/Deep.pm"]),
-        set("multipl_e_humaneval-sh", 0, || multipl_e("humaneval-sh")).with(&["/usr/bin/bc"]),
+        set("multipl_e_humaneval-sh", 4, || multipl_e("humaneval-sh")).with(&["/usr/bin/bc"]),
         set("multipl_e_mbpp-php", 0, || multipl_e("mbpp-php")).with(&["/usr/bin/php"]),
         set("multipl_e_mbpp-rb", 0, || multipl_e("mbpp-rb")).with(&["/usr/bin/ruby"]),
         set("multipl_e_mbpp-lua", 0, || multipl_e("mbpp-lua"))
@@ -34,8 +34,8 @@ pub(super) fn sets() -> Vec<Set> {
         set("multipl_e_mbpp-pl", 0, || multipl_e("mbpp-pl"))
             .with(&["/usr/share/perl5/Test/Deep.pm"]),
         set("multipl_e_mbpp-sh", 0, || multipl_e("mbpp-sh")).with(&["/usr/bin/bc"]),
-        set("mbxp_php", 0, || mbxp("mbphp_release_v1.2", "php")).with(&["/usr/bin/php"]),
-        set("mbxp_ruby", 0, || mbxp("mbrbp_release_v1.2", "ruby")).with(&["/usr/bin/ruby"]),
+        set("mbxp_php", 4, || mbxp("mbphp_release_v1.2", "php")).with(&["/usr/bin/php"]),
+        set("mbxp_ruby", 4, || mbxp("mbrbp_release_v1.2", "ruby")).with(&["/usr/bin/ruby"]),
     ]
 }
 

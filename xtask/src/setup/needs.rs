@@ -17,7 +17,7 @@ const fn need(file: &'static str, package: &'static str, needed_by: &'static str
 }
 
 /// Absolute paths on purpose: sandboxes see the host's `/usr`, not the caller's `PATH`.
-pub(super) const NEEDS: [Need; 29] = [
+pub(super) const NEEDS: [Need; 37] = [
     need("/usr/bin/python3", "python3", "programs in Python"),
     need(
         "/usr/bin/pip3",
@@ -64,6 +64,46 @@ pub(super) const NEEDS: [Need; 29] = [
         "/usr/lib/python3/dist-packages/pytest",
         "python3-pytest",
         "tests in Python",
+    ),
+    need(
+        "/usr/lib/python3/dist-packages/six.py",
+        "python3-six",
+        "repositories with bugs",
+    ),
+    need(
+        "/usr/lib/python3/dist-packages/psutil",
+        "python3-psutil",
+        "repositories with bugs",
+    ),
+    need(
+        "/usr/lib/python3/dist-packages/colorama",
+        "python3-colorama",
+        "repositories with bugs",
+    ),
+    need(
+        "/usr/lib/python3/dist-packages/decorator.py",
+        "python3-decorator",
+        "repositories with bugs",
+    ),
+    need(
+        "/usr/lib/python3/dist-packages/pyte",
+        "python3-pyte",
+        "repositories with bugs",
+    ),
+    need(
+        "/usr/lib/python3/dist-packages/mock",
+        "python3-mock",
+        "repositories with bugs",
+    ),
+    need(
+        "/usr/lib/python3/dist-packages/pytest_mock",
+        "python3-pytest-mock",
+        "repositories with bugs",
+    ),
+    need(
+        "/usr/lib/python3/dist-packages/setuptools",
+        "python3-setuptools",
+        "repositories with bugs",
     ),
     need(
         "/usr/bin/python3-coverage",

@@ -50,8 +50,9 @@ pub(super) fn result(
     let Some(verdict) = &result.verdict else {
         return Ok(());
     };
-    for path in &verdict.tamper {
-        terminal.line(&format!("  touched: {}", shown(&format!("{path:?}"))))?;
+    for note in &verdict.tamper {
+        let line = format!("  touched: {}: {}", note.path, note.what);
+        terminal.line(&shown(&line))?;
     }
     let passed = |test: &&pb::TestResult| test.status() == pb::TestStatus::Passed;
     let count = verdict.tests.iter().filter(passed).count();

@@ -85,8 +85,9 @@ pub(super) fn request(task: &Task, solution: &Solution) -> Result<pb::RunRequest
         }
         if takes_test_files(verify.kind()) {
             for (path, file) in &task.environment {
+                // Also where a solution left it alone: what is not the author's may not count.
                 let name = path.rsplit('/').next().unwrap_or(path);
-                if OF_THE_HARNESS.contains(&name) && files.get(path) != Some(file) {
+                if OF_THE_HARNESS.contains(&name) {
                     let own = verify.test_files.entry(path.clone());
                     own.or_insert_with(|| file.clone());
                 }

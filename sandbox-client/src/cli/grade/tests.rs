@@ -62,7 +62,7 @@ fn our_own_format_becomes_a_request() {
     );
     let verify = made.verify.expect("verify");
     let tests: Vec<&str> = verify.test_files.keys().map(String::as_str).collect();
-    assert_eq!(tests, ["checks/test_two.py"]);
+    assert_eq!(tests, ["checks/test_two.py", "conftest.py"]);
     // What a solution makes of a file of the harness does not count.
     let over = tree::Tree::from([("conftest.py".to_owned(), pb::File::default())]);
     let made = request(&task, &Solution::Files(over)).expect("a request");
