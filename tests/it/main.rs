@@ -37,8 +37,9 @@ mod faults;
 #[cfg(test)]
 mod fields;
 #[cfg(test)]
-mod grade;
+mod frameworks;
 #[cfg(test)]
+mod grade;
 mod hardship;
 #[cfg(test)]
 mod host;
