@@ -25,7 +25,7 @@ fn share(of_hundred: u64) -> u64 {
 /// A solution and test code that take a while on both sides, so that a fault can meet either. Odd
 /// numbers are wrong.
 fn judged(number: u64) -> Value {
-    let (kind, answer) = if number % 2 == 0 {
+    let (kind, answer) = if number.is_multiple_of(2) {
         ("right", 1)
     } else {
         ("wrong", 2)

@@ -267,6 +267,7 @@ fn node_and_jest_are_judged() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table, one row a report")]
 fn reports_of_commands_are_judged() {
     const TEST: &str = "frameworks::reports_of_commands_are_judged";
     let Some(world) = World::start(TEST) else {

@@ -40,6 +40,7 @@ mod fields;
 mod frameworks;
 #[cfg(test)]
 mod grade;
+#[cfg(test)]
 mod hardship;
 #[cfg(test)]
 mod host;
@@ -53,6 +54,7 @@ mod languages;
 mod leaks;
 #[cfg(test)]
 mod measures;
+#[cfg(test)]
 mod modes;
 #[cfg(test)]
 mod mutation;
@@ -90,6 +92,7 @@ mod tools;
 mod user;
 #[cfg(test)]
 mod verify_phase;
+#[cfg(test)]
 mod wait;
 #[cfg(test)]
 mod world;

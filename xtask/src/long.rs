@@ -33,6 +33,11 @@ const FAULTS: u64 = 500;
 /// Rounds of chaos when none are given.
 const CHAOS_ROUNDS: u64 = 500;
 
+/// Names of the long forms.
+pub(crate) const NAMES: [&str; 8] = [
+    "fuzz", "soak", "chaos", "faults", "flips", "racers", "sets", "locks",
+];
+
 /// The long form that the first word names.
 ///
 /// # Errors

@@ -46,10 +46,7 @@ fn dispatch(arguments: &[String]) -> Result<ExitCode> {
         ["check"] => runs::check(&root),
         ["build"] => runs::build(&root, binaries::Profile::Debug),
         ["build", "--release"] => runs::build(&root, binaries::Profile::Release),
-        [
-            "fuzz" | "soak" | "chaos" | "faults" | "flips" | "racers" | "sets" | "locks",
-            ..,
-        ] => long::run(&root, &words),
+        [word, ..] if long::NAMES.contains(word) => long::run(&root, &words),
         ["tidy"] => tidy::report(&root),
         ["set-up"] => runs::set_up(&root),
         [] | ["help" | "--help" | "-h"] => {

@@ -289,6 +289,7 @@ mod tests {
                 cpu_share_ms: 4000,
                 cpu_waited_ms,
                 source: Some(pb::PressureSource::Sandbox.into()),
+                rerun_alone: false,
             };
             let result = pb::RunResult {
                 ending: Some(pb::Ending {

@@ -1,3 +1,5 @@
+//! Trees of small programs: what is wrong with them, and what they import. They open no data set.
+
 use super::*;
 
 fn source(path: &'static str, text: &'static str) -> Source<'static> {

@@ -1,3 +1,5 @@
+//! Outputs of a check, whole and broken. They start no check.
+
 use super::*;
 
 fn read(text: &str) -> Result<Checked, CheckError> {
