@@ -65,7 +65,7 @@ macro_rules! short_forms {
 
 short_forms! {
     policy wire_launcher wire_init wire_boot audit_frames audit_log batch files
-    verdict_report verdict_stdout verify_block test_reports diagnostics coverage leaks frameworks
+    verdict_report verdict_stdout case_report answers verify_block test_reports diagnostics coverage leaks frameworks
     request config patches archives
 }
 

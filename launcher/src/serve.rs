@@ -230,7 +230,18 @@ impl Launcher {
 
     fn tell(&mut self, frame: &FromLauncher, fds: &[&OwnedFd]) -> Result<()> {
         let borrowed: Vec<_> = fds.iter().map(|fd| fd.as_fd()).collect();
-        packet::send(self.api.as_fd(), frame, &borrowed).context("tell the api")
+        let mut sent = packet::send(self.api.as_fd(), frame, &borrowed);
+        if let Err(PacketError::Os {
+            errno: Errno::ETOOMANYREFS,
+            ..
+        }) = sent
+        {
+            // Too many descriptors of root's are on their way, which need not be ours. Without them
+            // the api gives up this one sandbox, as where it could not take them itself.
+            warn("descriptors cannot be handed over: too many are on their way");
+            sent = packet::send(self.api.as_fd(), frame, &[]);
+        }
+        sent.context("tell the api")
     }
 
     fn serve_api(&mut self) -> Result<()> {

@@ -42,9 +42,9 @@ pub(super) const ROWS: &[Row] = &[
         &["magic", "asserts"],
     ),
     row(
-        r#"{"verify": {"kind": "pytest"}}"#,
-        "verify.kind",
-        &["pytest", "asserts"],
+        r#"{"verify": {"kind": "pytest", "git": "scrub"}}"#,
+        "verify.git",
+        &["scrub"],
     ),
     row(r#"{"verify": {}}"#, "verify.kind", &["asserts"]),
     row(

@@ -288,8 +288,14 @@ fn cpp_host(
     calls: &[stubs::Call<'_>],
     prelude: &str,
 ) -> BTreeMap<String, Vec<u8>> {
+    // The calls name types as the declaration does.
+    let using = if prelude.contains("using namespace std;") {
+        "using namespace std;\n"
+    } else {
+        ""
+    };
     let text = format!(
-        "{}#include \"host.hpp\"\n{}#line 1 {}\n{}",
+        "{}#include \"host.hpp\"\n{}{using}#line 1 {}\n{}",
         solution_part(spec, solution),
         boost(&format!("{solution}{prelude}")),
         quoted(CALLS),
