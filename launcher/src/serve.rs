@@ -7,6 +7,7 @@ mod orders;
 mod private_folder;
 mod setup;
 mod slot;
+mod tell;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::os::fd::{AsFd, OwnedFd};
@@ -226,22 +227,6 @@ impl Launcher {
                 .map(|(_, t)| t)
                 .collect(),
         })
-    }
-
-    fn tell(&mut self, frame: &FromLauncher, fds: &[&OwnedFd]) -> Result<()> {
-        let borrowed: Vec<_> = fds.iter().map(|fd| fd.as_fd()).collect();
-        let mut sent = packet::send(self.api.as_fd(), frame, &borrowed);
-        if let Err(PacketError::Os {
-            errno: Errno::ETOOMANYREFS,
-            ..
-        }) = sent
-        {
-            // Too many descriptors of root's are on their way, which need not be ours. Without them
-            // the api gives up this one sandbox, as where it could not take them itself.
-            warn("descriptors cannot be handed over: too many are on their way");
-            sent = packet::send(self.api.as_fd(), frame, &[]);
-        }
-        sent.context("tell the api")
     }
 
     fn serve_api(&mut self) -> Result<()> {

@@ -3,8 +3,11 @@
 //! of the solution.
 
 mod stubs;
+mod text;
 
 use std::collections::{BTreeMap, BTreeSet};
+
+use text::{boost, quoted, using};
 
 use super::build::Build;
 use super::cxx::{Body, Function, functions, is_plain, matching};
@@ -250,16 +253,6 @@ fn build(is_c: bool, program: &str, level: &str, library: &str) -> Build {
     }
 }
 
-/// A name for `#line`.
-fn quoted(name: &str) -> String {
-    format!(
-        "\"{}\"",
-        name.replace('\\', "\\\\")
-            .replace('"', "\\\"")
-            .replace('\n', " ")
-    )
-}
-
 /// The solution's own text, at its own lines; its `main` is nobody's.
 fn solution_part(spec: &AssertsSpec, solution: &str) -> String {
     // In C `bool` is a macro by right.
@@ -274,14 +267,6 @@ fn solution_part(spec: &AssertsSpec, solution: &str) -> String {
     )
 }
 
-fn boost(text: &str) -> &'static str {
-    if text.contains("boost/any.hpp") {
-        "#include \"boost_any.hpp\"\n"
-    } else {
-        ""
-    }
-}
-
 fn cpp_host(
     spec: &AssertsSpec,
     solution: &str,
@@ -289,11 +274,7 @@ fn cpp_host(
     prelude: &str,
 ) -> BTreeMap<String, Vec<u8>> {
     // The calls name types as the declaration does.
-    let using = if prelude.contains("using namespace std;") {
-        "using namespace std;\n"
-    } else {
-        ""
-    };
+    let using = using(prelude);
     let text = format!(
         "{}#include \"host.hpp\"\n{}{using}#line 1 {}\n{}",
         solution_part(spec, solution),
