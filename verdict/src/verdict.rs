@@ -213,6 +213,9 @@ pub struct Evidence {
     pub flake: Option<Flake>,
 }
 
+/// End of the name of a metric that is the reward of a part.
+pub(crate) const PART_REWARD: &str = ".reward";
+
 /// How the task was judged.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "WrittenVerdict", into = "WrittenVerdict")]
@@ -284,6 +287,8 @@ impl Verdict {
             let between = if reason.is_empty() { "" } else { "; " };
             self.reason = format!("{reason}{between}{why}");
         }
+        // Nor do those of its parts, where it is a combination.
+        self.metrics.retain(|name, _| !name.ends_with(PART_REWARD));
         self.evidence.isolation = Isolation::Shared;
         self
     }

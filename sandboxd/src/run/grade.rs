@@ -354,9 +354,13 @@ impl Prepared {
             pair.report.bytes.clone()
         };
         let report = Untrusted::new(report);
-        // In landlock mode a solution may reach its judge: there a killed judge is no excuse.
-        let killed = (self.judge_plan.mode != Mode::Landlock)
-            .then(|| killed_judge(ended(&judge), &report, &self.nonce));
+        // In landlock mode a solution may reach its judge, and processor time that is up may show as
+        // a kill by the kernel, which a solution can bring about: there it is no excuse.
+        let usage = &judge.usage;
+        let cpu_ms = usage.cpu_user_ms.saturating_add(usage.cpu_system_ms);
+        let unexplained =
+            self.judge_plan.mode != Mode::Landlock && cpu_ms < self.judge_limits.cpu_ms_max;
+        let killed = unexplained.then(|| killed_judge(ended(&judge), &report, &self.nonce));
         let mut verdict = killed.flatten().unwrap_or_else(|| {
             judge_asserts(spec, &self.nonce, &report, ended(&solution), ended(&judge))
         });

@@ -75,12 +75,15 @@ pub(super) async fn record_end(
         Err(error) => failed = failed.or(Some(error)),
     }
     if let Some(failed) = failed {
-        result.manifest.push(audit_degraded(&failed));
+        let row = audit_degraded(&failed);
+        result.manifest.retain(|other| other.name != row.name);
+        result.manifest.push(row);
     }
     Ok(result)
 }
 
-fn audit_degraded(failed: &AppendFailed) -> ManifestRow {
+/// The row that says so where a record could not be written.
+pub(super) fn audit_degraded(failed: &AppendFailed) -> ManifestRow {
     ManifestRow {
         name: "audit".to_owned(),
         layer: ControlLayer::Semantics,

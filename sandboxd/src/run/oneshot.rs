@@ -3,6 +3,8 @@
 //! The order is the promise: checked, queued, recorded as admitted, run, judged, recorded as
 //! ended, returned. What each of these means is in the neighbouring files.
 
+mod checked;
+
 use std::time::Duration;
 
 use confine::plan::{OwnProgram, Plan};
@@ -23,7 +25,7 @@ use super::facts::millis;
 use super::grade::{self, whole::First};
 use super::keep::{append_all, record_end};
 use super::plan::{plan_for, spawn_spec};
-use super::precheck::{self, Precheck, Stopped};
+use super::precheck;
 use super::program::{Outside, Program, Ran, run_leaving, run_program};
 use super::proof;
 use super::record::{self, AppendFailed};
@@ -171,7 +173,7 @@ async fn serve(
     };
     let (recorded, outcomes) = tokio::join!(
         recording,
-        carry_out(inner, request, &plan, &ids, (outside, queue_ms)),
+        checked::carry_out(inner, request, &plan, &ids, (outside, queue_ms)),
     );
     drop(places);
     let unrecorded = recorded?;
@@ -297,60 +299,6 @@ fn own_program<'a>(request: &'a Request, plan: &'a Plan, id: &str) -> Program<'a
         group: None,
         collect: &request.collect,
         inspect: request.probe,
-    }
-}
-
-/// Checks the files, if that is asked, and then runs and verifies.
-async fn carry_out(
-    inner: &Inner,
-    request: &Request,
-    plan: &Plan,
-    ids: &SandboxIds,
-    (outside, queue_ms): (Outside, u64),
-) -> Outcomes {
-    if !precheck::is_asked(request) {
-        return run_and_verify(inner, request, plan, ids, (outside, queue_ms)).await;
-    }
-    match precheck::check(inner, request, &ids.check(), &outside).await {
-        Precheck::Go(told) => {
-            let recorded = match &ids.program {
-                Some(id) => {
-                    let asked = record::sandbox_requested(request, id, "program");
-                    append_all(inner, request, vec![asked]).await.map(drop)
-                }
-                None => Ok(()),
-            };
-            if let Err(error) = recorded {
-                outside.cancel.cancel("audit");
-                tracing::error!(error = &error as &dyn std::error::Error, "not recorded");
-            }
-            let mut outcomes = run_and_verify(inner, request, plan, ids, (outside, queue_ms)).await;
-            outcomes.verdict.diagnostics.splice(0..0, told);
-            outcomes
-        }
-        Precheck::Stop(stopped) => {
-            let Stopped { ending, verdict } = *stopped;
-            Outcomes::without_run(inner, request, (ending, verdict), queue_ms)
-        }
-        Precheck::NotChecked(ran) => {
-            let deny = request.policy.syscalls.deny_action;
-            let concluded = conclude(&ran, &request.limits, deny, queue_ms);
-            let verdict = match request.verify {
-                Some(_) => grade::unscored(&concluded.ending),
-                None => Verdict::unjudged(),
-            };
-            let verdict = grade::complete(
-                verdict,
-                grade::evidence(inner, request),
-                request,
-                &concluded,
-            );
-            Outcomes {
-                ran: *ran,
-                concluded,
-                verdict,
-            }
-        }
     }
 }
 

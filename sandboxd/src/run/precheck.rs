@@ -109,6 +109,8 @@ fn command(request: &Request) -> Vec<Vec<u8>> {
     if request.static_check == StaticCheck::Imports {
         argv.push(b"--imports".to_vec());
     }
+    // A file may be called like an option.
+    argv.push(b"--".to_vec());
     let mut bytes = 0;
     for file in request.files.iter().take(FILES_MAX) {
         bytes += file.path.len();

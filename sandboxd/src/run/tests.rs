@@ -2,6 +2,7 @@
 //! comes to in the result. No root needed.
 
 mod behaviour;
+mod checked;
 mod fake;
 mod grading;
 mod limits;
@@ -26,6 +27,8 @@ use super::*;
 struct MemoryLog {
     drafts: Mutex<Vec<Draft>>,
     fails: bool,
+    /// Fails for the sandbox of a request's own program alone.
+    fails_for_programs: bool,
 }
 
 impl MemoryLog {
@@ -43,7 +46,9 @@ impl AuditSink for MemoryLog {
     fn append(&self, draft: Draft) -> BoxFuture<'_, Result<Receipt, AppendFailed>> {
         Box::pin(async move {
             draft.check().unwrap();
-            if self.fails {
+            let role = draft.data.get("role").cloned();
+            let is_program = role.is_some_and(|role| role == "program");
+            if self.fails || self.fails_for_programs && is_program {
                 let reason = "disk full".to_owned();
                 return Err(AppendFailed { reason });
             }

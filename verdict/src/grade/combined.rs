@@ -1,6 +1,6 @@
 //! Several verdicts that make one. The parts were judged apart; here they are only weighed.
 
-use crate::verdict::{Isolation, Outcome, Verdict};
+use crate::verdict::{Isolation, Outcome, PART_REWARD, Verdict};
 use crate::verify::{Combine, CombinedSpec, Part};
 
 /// The share that a failure may have at most.
@@ -111,7 +111,7 @@ fn gather(mut whole: Verdict, parts: Vec<(&Part, Verdict)>) -> Verdict {
     for (part, verdict) in parts {
         let name = &part.name;
         if let Some(reward) = verdict.reward() {
-            whole.metrics.insert(format!("{name}.reward"), reward);
+            whole.metrics.insert(format!("{name}{PART_REWARD}"), reward);
         }
         for mut test in verdict.tests {
             test.id = format!("{name}/{}", test.id);

@@ -111,3 +111,14 @@ fn one_shared_process_makes_the_whole_shared() {
     let separate = written.replace("\"shared\"", "\"separate\"");
     assert!(serde_json::from_str::<Verdict>(&separate).is_err());
 }
+
+#[test]
+fn what_is_withheld_shows_in_no_number_of_a_part() {
+    let mut whole = combine(&spec(Weighted, &[1.0, 1.0]), vec![plain(Passed), half()]);
+    assert_eq!(whole.metrics.get("p0.reward"), Some(&1.0));
+    whole.metrics.insert("p0.errors".to_owned(), 2.0);
+    let withheld = whole.withheld("the policy says so");
+    assert_eq!(withheld.reward(), None);
+    let left: Vec<&str> = withheld.metrics.keys().map(String::as_str).collect();
+    assert_eq!(left, ["p0.errors"]);
+}
