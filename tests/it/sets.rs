@@ -152,7 +152,7 @@ fn sets() -> Vec<Set> {
     sets.extend(scripts::sets());
     sets.extend(exercism::sets());
     sets.push(
-        set("quixbugs", 0, quixbugs::quixbugs).with(&["/usr/lib/python3/dist-packages/pytest"]),
+        set("quixbugs", 8, quixbugs::quixbugs).with(&["/usr/lib/python3/dist-packages/pytest"]),
     );
     sets
 }
@@ -229,12 +229,14 @@ fn repositories_are_proved_by_rollcage_grade() {
     if !choice.takes("repo_bugs") || !needed(TEST, "/usr/lib/python3/dist-packages/pytest") {
         return;
     }
-    let Some(mut folders) = repositories::folders() else {
+    let Some(folders) = repositories::folders() else {
         skips::skip(TEST, "the data set lies beside the checkout, not in it");
         return;
     };
     if matches!(choice, Choice::Sample) {
-        folders.truncate(0);
+        // Debian's pytest names some parameters otherwise than the one that the tables are of.
+        skips::skip(TEST, "judged by ./x sets repo_bugs alone");
+        return;
     }
     if let Some(world) = tools::world(TEST) {
         repositories::prove(&world, &folders);

@@ -20,14 +20,14 @@ exec /tmp/tests -r junit -o /dev/stdout >&4
 pub(super) fn sets() -> Vec<Set> {
     const PYTEST: &[&str] = &["/usr/lib/python3/dist-packages/pytest"];
     vec![
-        set("exercism_python", 0, || exercises("python", "pytest")).with(PYTEST),
-        set("exercism_python_unittest", 0, || {
+        set("exercism_python", 4, || exercises("python", "pytest")).with(PYTEST),
+        set("exercism_python_unittest", 4, || {
             exercises("python", "unittest")
         })
         .with(PYTEST),
         set("exercism_rust", 0, || exercises("rust", "cargo_test")).with(&["rust/bin/cargo"]),
-        set("exercism_go", 0, || exercises("go", "go_test")).with(&["/usr/bin/go"]),
-        set("exercism_javascript", 0, || exercises("javascript", "jest"))
+        set("exercism_go", 2, || exercises("go", "go_test")).with(&["/usr/bin/go"]),
+        set("exercism_javascript", 2, || exercises("javascript", "jest"))
             .with(&["jest/node_modules/.bin/jest"]),
         set("exercism_cpp", 0, || exercises("cpp", "command")).with(&["/usr/bin/g++"]),
     ]
