@@ -53,7 +53,7 @@ pub(crate) enum Wanted {
 }
 
 /// The pattern of [`Wanted::Everything`].
-const EVERYTHING: &str = "**";
+pub(crate) const EVERYTHING: &str = "**";
 
 /// Prepares collecting; `None` if nothing was asked for.
 ///

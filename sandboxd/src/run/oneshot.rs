@@ -12,7 +12,6 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use verdict::ending::Ending;
-use verdict::protect::Files;
 use verdict::{Outcome, Usage, Verdict, VerifySpec};
 
 use super::Inner;
@@ -22,7 +21,7 @@ use super::check;
 use super::collect::Wanted;
 use super::conclude::{Concluded, conclude};
 use super::facts::millis;
-use super::grade::{self, whole::First};
+use super::grade::{self, phase::Left, whole::First};
 use super::keep::{append_all, record_end};
 use super::plan::{plan_for, spawn_spec};
 use super::precheck;
@@ -378,7 +377,7 @@ async fn run_first(
     request: &Request,
     program: Program<'_>,
     outside: Outside,
-) -> (Ran, Option<Files>) {
+) -> (Ran, Option<Left>) {
     if !grade::phase::takes_changes(request) {
         return (run_program(&inner.link, program, outside).await, None);
     }

@@ -7,10 +7,11 @@ use std::os::fd::OwnedFd;
 
 use verdict::harness::{self, HarnessEvidence, HarnessPlan, REPORT_FD_ENV};
 use verdict::plan::REPORT_FD;
-use verdict::protect::{Files, Workspace};
+use verdict::protect::Workspace;
 use verdict::verify::framework::REPEAT_MAX;
 use verdict::{OnTamper, Outcome, Output, Untrusted, Verdict, VerifySpec, contention};
 
+use super::phase::Left;
 use super::{Ask, Judged, bytes, ended, nonce, phase};
 use crate::run::conclude::conclude;
 use crate::run::plan::{CWD_DEFAULT, spawn_spec};
@@ -23,9 +24,12 @@ use crate::run::streams::{input_pipe, output_pipe};
 pub(super) async fn by_command(
     ask: Ask<'_>,
     spec: &VerifySpec,
-    left: Option<&Files>,
+    left: Option<&Left>,
     id: &str,
 ) -> Judged {
+    if let Some(verdict) = phase::not_whole(left) {
+        return Judged::without_run(verdict);
+    }
     let workspace = phase::workspace(ask.request, spec, left);
     let times = match spec {
         VerifySpec::Harness(harness) => harness.repeat.clamp(1, REPEAT_MAX),

@@ -3,10 +3,12 @@
 
 use std::collections::BTreeMap;
 
+use confine::wire::CollectProblem;
 use policies::EffectiveLimits;
 use verdict::protect::{Files, Lists, Workspace, lay_out, matches_whole};
 use verdict::{Outcome, TestFile, Verdict, VerifySpec};
 
+use crate::run::collect::EVERYTHING;
 use crate::run::program::Ran;
 use crate::run::request::{InputFile, Request};
 
@@ -24,9 +26,17 @@ pub(in crate::run) fn takes_changes(request: &Request) -> bool {
         }
 }
 
+/// What a run left in `/workspace` for its verification.
+#[derive(Debug, Default)]
+pub(in crate::run) struct Left {
+    pub files: Files,
+    /// What could not be taken: the first of it, and why.
+    pub untaken: Option<CollectProblem>,
+}
+
 /// Takes what a run left out of what came of it, and leaves there what the request asked for.
-pub(in crate::run) fn take_left(request: &Request, ran: &mut Ran) -> Files {
-    let mut left = Files::new();
+pub(in crate::run) fn take_left(request: &Request, ran: &mut Ran) -> Left {
+    let mut left = Left::default();
     let mut asked = Vec::new();
     let mut asked_bytes = 0;
     for file in std::mem::take(&mut ran.files) {
@@ -39,7 +49,7 @@ pub(in crate::run) fn take_left(request: &Request, ran: &mut Ran) -> Files {
         if plain && path.as_bytes() == file.path {
             let mode = file.mode & 0o777;
             let content = file.content.clone();
-            left.insert(path, TestFile { content, mode });
+            left.files.insert(path, TestFile { content, mode });
         }
         if is_asked && asked_bytes <= crate::run::collect::COLLECT_BYTES_MAX {
             asked.push(file);
@@ -47,16 +57,36 @@ pub(in crate::run) fn take_left(request: &Request, ran: &mut Ran) -> Files {
     }
     ran.files = asked;
     // Trouble with a file that only the verification wanted is no trouble of the request.
-    ran.facts.problems.retain(|problem| {
-        let path = &problem.path;
-        let asked = |pattern: &String| pattern == path || matches_whole(pattern, path);
-        request.collect.iter().any(asked) || (path.is_empty() && !request.collect.is_empty())
-    });
+    let (asked, others): (Vec<_>, Vec<_>) = std::mem::take(&mut ran.facts.problems)
+        .into_iter()
+        .partition(|problem| is_asked_for(&request.collect, &problem.path));
+    ran.facts.problems = asked;
+    // A folder without files is no trouble at all.
+    let nothing = |problem: &CollectProblem| problem.path == EVERYTHING && left.files.is_empty();
+    left.untaken = others.into_iter().find(|problem| !nothing(problem));
     left
 }
 
+fn is_asked_for(patterns: &[String], path: &str) -> bool {
+    let means = |pattern: &String| pattern == path || matches_whole(pattern, path);
+    patterns.iter().any(means) || (path.is_empty() && !patterns.is_empty())
+}
+
+/// The verdict where not all that a run left could be taken: to judge the rest would be to judge
+/// another solution. Only the run's own processes could make files that init cannot read.
+pub(super) fn not_whole(left: Option<&Left>) -> Option<Verdict> {
+    let CollectProblem { path, reason } = left?.untaken.as_ref()?;
+    let what = if path.is_empty() || path == EVERYTHING {
+        String::new()
+    } else {
+        format!(": {path}")
+    };
+    let reason = format!("not all that the run left could be taken to be tested{what}: {reason}");
+    Some(Verdict::new(Outcome::Failed, reason))
+}
+
 /// What `spec` starts from.
-pub(super) fn workspace(request: &Request, spec: &VerifySpec, left: Option<&Files>) -> Workspace {
+pub(super) fn workspace(request: &Request, spec: &VerifySpec, left: Option<&Left>) -> Workspace {
     let Some(phase) = spec.phase() else {
         return Workspace::default();
     };
@@ -66,7 +96,12 @@ pub(super) fn workspace(request: &Request, spec: &VerifySpec, left: Option<&File
             (file.path.clone(), TestFile { content, mode })
         })
         .collect();
-    lay_out(phase, &Lists::of(spec), &requested, left.cloned())
+    lay_out(
+        phase,
+        &Lists::of(spec),
+        &requested,
+        left.map(|left| left.files.clone()),
+    )
 }
 
 /// The files of a sandbox, ours over those of the workspace.

@@ -2,11 +2,11 @@
 //! in sandboxes of its own and one after the other.
 
 use verdict::grade::{by_ending, combine};
-use verdict::protect::Files;
 use verdict::{CombinedSpec, Outcome, Verdict, VerifySpec, is_built};
 
 use super::answer::by_answer;
 use super::cases::by_cases;
+use super::phase::Left;
 use super::{Ask, Judged, by_asserts, by_run, command, ended};
 use crate::run::conclude::Concluded;
 use crate::run::program::Ran;
@@ -16,7 +16,7 @@ use crate::run::program::Ran;
 pub(in crate::run) struct First<'a> {
     pub ran: &'a Ran,
     pub concluded: &'a Concluded,
-    pub left: Option<&'a Files>,
+    pub left: Option<&'a Left>,
 }
 
 /// Judges by `spec`. Sandboxes are named by `base`.

@@ -3,7 +3,7 @@
 
 use std::io::Write;
 
-use confine::wire::{ArchiveFile, CollectSpec, CollectedFile, FromInit, ToInit};
+use confine::wire::{ArchiveFile, CollectProblem, CollectSpec, CollectedFile, FromInit, ToInit};
 use verdict::verify::ReportFrom;
 use verdict::{Framework, HarnessSpec, Isolation, Outcome, Phase, TestFile, VerifySpec};
 
@@ -26,6 +26,10 @@ fn send(pipe: &mut std::fs::File, path: &str, content: &[u8]) {
 
 /// The request's own run: it changes one file, adds a hook, and takes a test away.
 fn changes(sandbox: &mut FakeSandbox) {
+    changes_but(sandbox, Vec::new());
+}
+
+fn changes_but(sandbox: &mut FakeSandbox, problems: Vec<CollectProblem>) {
     let (_, program) = sandbox.spawned();
     assert!(program.extra.is_empty(), "nothing of the verification yet");
     drop(program);
@@ -38,10 +42,7 @@ fn changes(sandbox: &mut FakeSandbox) {
     send(&mut pipe, "main.py", b"print(2)");
     send(&mut pipe, "sub/conftest.py", b"hook");
     drop(pipe);
-    sandbox.say(&FromInit::Collected {
-        files: 2,
-        problems: Vec::new(),
-    });
+    sandbox.say(&FromInit::Collected { files: 2, problems });
     assert!(matches!(sandbox.hear(), Some((ToInit::Finish, _))));
     sandbox.finished();
     sandbox.reaped();
@@ -164,4 +165,25 @@ async fn a_verification_that_cannot_be_had_is_no_number() {
     assert_eq!(result.ending, Ending::Exited { code: 0 });
     assert_eq!(result.verdict.outcome(), Outcome::InfraError);
     assert_eq!(result.verdict.reward(), None);
+}
+
+#[tokio::test]
+async fn what_could_not_be_taken_whole_is_not_judged_in_part() {
+    fn but_one(sandbox: &mut FakeSandbox) {
+        assert!(!sandbox.id.ends_with("-tests"), "nothing is to be tested");
+        sandbox.started();
+        let problem = CollectProblem {
+            path: "big.bin".to_owned(),
+            reason: "has 9 bytes, 1 are left of the cap".to_owned(),
+        };
+        changes_but(sandbox, vec![problem]);
+    }
+    let result = run(but_one, task("task")).await;
+    let verdict = &result.verdict;
+    assert_eq!(verdict.outcome(), Outcome::Failed);
+    assert!(
+        verdict.reason.contains("big.bin: has 9 bytes"),
+        "{verdict:?}"
+    );
+    assert!(result.files_missing.is_empty(), "nobody asked for it");
 }
