@@ -97,6 +97,12 @@ fn honest() -> Vec<Row> {
     let mut share = double("share", json!([["1\n", "2\n"], ["1\n", "3\n"]]));
     share["verify"]["partial_credit"] = json!(true);
     let right = double("double", json!([["1\n", "2\n"], ["21\n", "42\n"]]));
+    // To the end of its input, whether or not a line ends there, or there is none at all.
+    let sum = "import sys\nprint(sum(map(int, sys.stdin.read().split())))\n";
+    let sums = json!([["1\n2\n", "3\n"], ["1 2", "3\n"], ["", "0\n"]]);
+    // Beside its three streams only the folder that it lists.
+    let lists = "import os\nprint(len(os.listdir('/proc/self/fd')))\n";
+    let listed = json!([["", "4\n"], ["1", "4\n"]]);
     let wrong = double("wrong", json!([["1\n", "2\n"], ["x\n", "42\n"]]));
     vec![
         (right, PASSED, &[PASSED, PASSED]),
@@ -109,6 +115,16 @@ fn honest() -> Vec<Row> {
         (task("class", class, class_cases), PASSED, &[PASSED]),
         (stopping, FAILED, &[PASSED, FAILED, "skipped"]),
         (share, FAILED, &[PASSED, FAILED]),
+        (
+            programs("sum", sum, &sums),
+            PASSED,
+            &[PASSED, PASSED, PASSED],
+        ),
+        (
+            programs("listed", lists, &listed),
+            PASSED,
+            &[PASSED, PASSED],
+        ),
     ]
 }
 

@@ -208,6 +208,9 @@ class Case:
             self.outputs[-1] += str(error).encode()
         if self.pid == 0:
             try:
+                # Who holds the other end of its own input never comes to the end of it.
+                for end in self.reads if self.feed is None else self.reads + [self.feed]:
+                    close(end)
                 cases.child(theirs, cpu_ms, body)
             finally:
                 posix._exit(125)
@@ -235,7 +238,7 @@ class Case:
                 self.data = self.data[write(self.feed, self.data[:CHUNK]):]
                 if self.data:
                     return
-            elif not event & select.POLLERR:
+            elif self.data and not event & select.POLLERR:
                 return
         except BlockingIOError:
             return
@@ -317,7 +320,7 @@ class Cases:
         self.fd, self.form, self.bytes_max, self.rest = fd, form, bytes_max, rest
         # Only in a process namespace of our own, whose first process started this one.
         self.may_sweep = sweep == "sweep" and posix.getppid() == 1 and posix.getpid() <= 8
-        self.names = self.code = self.path = self.wake = None
+        self.names = self.code = self.path = self.wake = self.waker = None
 
     def load(self):
         if self.form == "command":
@@ -357,10 +360,10 @@ class Cases:
 
     def watch_children(self):
         """A pipe that becomes readable when a child is over."""
-        self.wake, wake = own_pipe(True)
-        posix.set_blocking(wake, False)
+        self.wake, self.waker = own_pipe(True)
+        posix.set_blocking(self.waker, False)
         _signal.signal(_signal.SIGCHLD, lambda *_: None)
-        _signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+        _signal.set_wakeup_fd(self.waker, warn_on_full_buffer=False)
 
     def receive(self, size):
         data = bytearray()
@@ -388,7 +391,8 @@ class Cases:
         """In the fork: only what the case may have stays open."""
         _signal.set_wakeup_fd(-1)
         _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)
-        close(self.fd)
+        for end in (self.fd, self.wake, self.waker):
+            close(end)
         setpgid(0, 0)
         if cpu_ms:
             seconds = (cpu_ms + 999) // 1000
@@ -397,6 +401,7 @@ class Cases:
             call(self.names, self.rest[1], body, ends[0])
         for place, end in enumerate(ends):
             dup2(end, place)
+            close(end)
         arguments, _ = split(body)
         if self.form == "program":
             run_program(self.code, self.path, arguments)
