@@ -1,6 +1,10 @@
 //! Writing and reading the payload's files, done by children that are the payload's user and sit
 //! in its cgroups: whatever a path leads to, it cannot reach more than the payload itself.
 
+mod patterns;
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::io::{Read, Write};
@@ -14,6 +18,7 @@ use nix::errno::Errno;
 use nix::fcntl::{OFlag, OpenHow, ResolveFlag, openat2};
 use nix::sys::stat::{Mode as FileMode, fchmod, mkdirat};
 
+use self::patterns::path_matches;
 use super::child::ChildFrame;
 use crate::packet;
 use crate::steps::StepError;
@@ -367,161 +372,5 @@ fn matches_below(root: &OwnedFd, pattern: &str, entries_max: usize) -> Found {
     Found {
         paths: found,
         cut: false,
-    }
-}
-
-fn path_matches(parts: &[&str], path: &Path) -> bool {
-    let names: Vec<String> = path
-        .components()
-        .map(|part| part.as_os_str().to_string_lossy().into_owned())
-        .collect();
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    parts_match(parts, &names)
-}
-
-/// `**` stands for any number of folders; iterative like [`name_matches`], and for the same reason.
-fn parts_match(parts: &[&str], names: &[&str]) -> bool {
-    let (mut p, mut n, mut star) = (0, 0, None);
-    while let Some(name) = names.get(n) {
-        match parts.get(p) {
-            Some(&"**") => {
-                star = Some((p, n));
-                p += 1;
-            }
-            Some(part) if name_matches(part.as_bytes(), name.as_bytes()) => {
-                p += 1;
-                n += 1;
-            }
-            _ => match star {
-                Some((star_p, star_n)) => {
-                    p = star_p + 1;
-                    n = star_n + 1;
-                    star = Some((star_p, n));
-                }
-                None => return false,
-            },
-        }
-    }
-    parts
-        .get(p..)
-        .is_some_and(|rest| rest.iter().all(|part| *part == "**"))
-}
-
-/// `*` and `?` within one name; iterative, so that no pattern is slow.
-fn name_matches(pattern: &[u8], name: &[u8]) -> bool {
-    let (mut p, mut n, mut star) = (0, 0, None);
-    while n < name.len() {
-        match pattern.get(p) {
-            Some(b'*') => {
-                star = Some((p, n));
-                p += 1;
-            }
-            Some(byte) if *byte == b'?' || Some(byte) == name.get(n) => {
-                p += 1;
-                n += 1;
-            }
-            _ => match star {
-                Some((star_p, star_n)) => {
-                    p = star_p + 1;
-                    n = star_n + 1;
-                    star = Some((star_p, n));
-                }
-                None => return false,
-            },
-        }
-    }
-    pattern
-        .get(p..)
-        .is_some_and(|rest| rest.iter().all(|byte| *byte == b'*'))
-}
-
-#[cfg(test)]
-mod tests {
-    use std::os::unix::fs::symlink;
-
-    use super::{matches_below, name_matches, open_folder, parts_match, write_one};
-    use crate::wire::ArchiveFile;
-
-    /// A folder with `inside/a`, `outside` beside it, and `inside/link` that leads there.
-    fn linked() -> tempfile::TempDir {
-        let top = tempfile::tempdir().unwrap();
-        std::fs::create_dir_all(top.path().join("inside/folder")).unwrap();
-        std::fs::create_dir(top.path().join("outside")).unwrap();
-        std::fs::write(top.path().join("inside/folder/a"), "").unwrap();
-        std::fs::write(top.path().join("outside/secret"), "").unwrap();
-        symlink("../outside", top.path().join("inside/link")).unwrap();
-        top
-    }
-
-    #[test]
-    fn writing_follows_no_link_in_the_middle_of_a_path() {
-        let top = linked();
-        let root = open_folder(top.path().join("inside").to_str().unwrap()).unwrap();
-        let file = |path: &str| ArchiveFile {
-            path: path.to_owned(),
-            mode: 0o644,
-            content: Vec::new(),
-        };
-        assert!(write_one(&root, &file("link/new/file")).is_err());
-        assert!(!top.path().join("outside/new").exists());
-        write_one(&root, &file("folder/b/c/file")).unwrap();
-        assert!(top.path().join("inside/folder/b/c/file").exists());
-    }
-
-    #[test]
-    fn wildcards_are_looked_for_behind_no_link() {
-        let top = linked();
-        let root = open_folder(top.path().join("inside").to_str().unwrap()).unwrap();
-        let found = matches_below(&root, "**", 100).paths;
-        assert_eq!(found, vec![std::path::PathBuf::from("folder/a")]);
-        assert!(matches_below(&root, "link/*", 100).paths.is_empty());
-    }
-
-    #[test]
-    fn wildcards_match_within_a_name() {
-        assert!(name_matches(b"*.txt", b"a.txt"));
-        assert!(name_matches(b"a?c*", b"abcd"));
-        assert!(name_matches(b"*", b""));
-        assert!(!name_matches(b"*.txt", b"a.txt2"));
-        assert!(!name_matches(b"?", b""));
-    }
-
-    #[test]
-    fn double_star_crosses_folders_and_single_does_not() {
-        assert!(parts_match(&["**", "x"], &["a", "b", "x"]));
-        assert!(parts_match(&["**", "x"], &["x"]));
-        assert!(parts_match(&["a", "**"], &["a", "b", "c"]));
-        assert!(!parts_match(&["*", "x"], &["a", "b", "x"]));
-        assert!(parts_match(&["**", "a", "**", "b"], &["a", "a", "x", "b"]));
-        assert!(!parts_match(&["**", "a", "**", "b"], &["a", "b", "x"]));
-        assert!(parts_match(&["**", "**"], &["a"]) && parts_match(&["**"], &[]));
-    }
-
-    #[test]
-    fn no_pattern_takes_long() {
-        let parts = [["**", "a*a*a*b"]; 300].concat();
-        let names = vec!["aaaaaaaaaaaaaaaaaaaaaaaa"; 600];
-        assert!(!parts_match(&parts, &names));
-    }
-
-    #[test]
-    fn a_list_that_was_cut_says_so_and_a_file_comes_once() {
-        let top = linked();
-        let root = open_folder(top.path().join("inside").to_str().unwrap()).unwrap();
-        for number in 0..10 {
-            std::fs::write(top.path().join(format!("inside/{number}")), "").unwrap();
-        }
-        assert!(!matches_below(&root, "**", 100).cut);
-        assert!(matches_below(&root, "**", 5).cut);
-        let (ours, theirs) = nix::unistd::pipe().unwrap();
-        let mut collector = super::Collector::new(theirs);
-        let spec = crate::wire::CollectSpec {
-            patterns: vec!["1".into(), "?".into(), "1".into()],
-            bytes_max: 100,
-            files_max: 100,
-        };
-        collector.run(&spec, top.path().join("inside").to_str().unwrap());
-        assert_eq!((collector.files, collector.problems.len()), (10, 0));
-        drop(ours);
     }
 }
