@@ -166,6 +166,10 @@ pub fn killed_judge(judge: Ended<'_>, report: &Untrusted<Vec<u8>>, nonce: &str) 
     })
 }
 
+/// What to do where the image lacks a program.
+pub(crate) const WHERE_PROGRAMS_ARE: &str = "programs are looked for along PATH of `env`, and a \
+    folder outside /usr has to be named in host_image.extra_read_paths of the daemon, too";
+
 /// An ending in words.
 pub(crate) fn describe(ending: &Ending) -> String {
     match ending {

@@ -14,8 +14,7 @@ mod runner;
 #[cfg(test)]
 mod tests;
 
-use std::borrow::Cow;
-
+use crate::grade::WHERE_PROGRAMS_ARE;
 use crate::harness::HarnessEvidence;
 use crate::plan::REPORT_BYTES_MAX;
 use crate::untrusted::Untrusted;
@@ -86,13 +85,6 @@ fn said(evidence: &HarnessEvidence<'_>) -> Untrusted<Vec<u8>> {
     Untrusted::new(both)
 }
 
-/// The last line that says something, for a reason.
-fn last_words(said: &Untrusted<Vec<u8>>) -> String {
-    let text: Cow<'_, str> = String::from_utf8_lossy(said.inner());
-    let last = text.lines().rev().find(|line| !line.trim().is_empty());
-    crate::reading::cut(last.unwrap_or_default().trim(), 300)
-}
-
 /// How many there are of each severity.
 #[derive(Debug, Clone, Copy, Default)]
 struct Count {
@@ -152,6 +144,6 @@ fn first_error(diagnostics: &[Diagnostic]) -> Option<String> {
 
 /// A verdict that says that the tool is missing or broken in this image.
 fn no_tool(what: &str) -> Verdict {
-    let reason = format!("{what} does not work in this image");
+    let reason = format!("{what} does not work in this image; {WHERE_PROGRAMS_ARE}");
     Verdict::new(Outcome::VerifierError, reason)
 }

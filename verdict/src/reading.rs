@@ -59,6 +59,14 @@ impl ReadError {
     }
 }
 
+/// The last line that says something, for a reason.
+pub(crate) fn last_words(said: &Untrusted<Vec<u8>>) -> String {
+    const BYTES_MAX: usize = 300;
+    let text = String::from_utf8_lossy(said.inner());
+    let last = text.lines().rev().find(|line| !line.trim().is_empty());
+    cut(last.unwrap_or_default().trim(), BYTES_MAX)
+}
+
 /// The bytes, if there are not too many.
 pub(crate) fn bytes(report: &Untrusted<Vec<u8>>) -> Result<&[u8], ReadError> {
     if report.len() > REPORT_BYTES_MAX {

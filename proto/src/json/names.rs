@@ -5,6 +5,9 @@ use prost_reflect::{EnumDescriptor, FieldDescriptor, Kind};
 /// Suffix of a key whose value is bytes in base64.
 pub(super) const BASE64_SUFFIX: &str = "_base64";
 
+/// Letters from which on a beginning says which name is meant.
+const BEGINNING_MIN: usize = 3;
+
 /// The JSON name of an enum value: lower snake_case without the enum's own name in front.
 pub(super) fn enum_value_name(descriptor: &EnumDescriptor, value_name: &str) -> String {
     let prefix = format!("{}_", upper_snake(descriptor.name()));
@@ -43,14 +46,17 @@ pub(super) fn is_size(field: &FieldDescriptor) -> bool {
     integer && (field.name().ends_with("_bytes") || field.name().contains("_bytes_"))
 }
 
-/// The known name closest to a wrong one, if it is close enough to be a slip.
+/// The known name closest to a wrong one, if it is close enough to be a slip, or begins with it.
 pub fn nearest(wrong: &str, known: &[String]) -> Option<String> {
-    known
+    let closest = known
         .iter()
         .map(|name| (distance(wrong, name), name))
         .min()
-        .filter(|(edits, name)| *edits <= 2.max(name.len() / 3))
-        .map(|(_, name)| name.clone())
+        // Of two words with nothing in common one letter can be as close as any.
+        .filter(|(edits, name)| *edits <= 2.max(name.len() / 3) && *edits < name.len())
+        .map(|(_, name)| name);
+    let begins = |name: &&String| wrong.len() >= BEGINNING_MIN && name.starts_with(wrong);
+    closest.or_else(|| known.iter().find(begins)).cloned()
 }
 
 /// Number of single-character edits between two names.

@@ -26,6 +26,16 @@ fn problem(text: &str) -> String {
 }
 
 #[test]
+fn a_word_with_nothing_in_common_is_no_slip() {
+    let known = ["python", "c", "go", "rust"].map(str::to_owned);
+    let nearest = |wrong| super::nearest(wrong, &known);
+    assert_eq!(nearest("rs"), None);
+    assert_eq!(nearest("js"), None);
+    assert_eq!(nearest("pyton").as_deref(), Some("python"));
+    assert_eq!(nearest("rus").as_deref(), Some("rust"));
+}
+
+#[test]
 fn reads_the_batch_line_of_the_contract() {
     let line = r#"{"id":"HumanEval/0","policy":"python","files":{"solution.py":"def f(): pass"},
         "argv":["python3","solution.py"],"verify":{"kind":"asserts","file":"solution.py",
@@ -122,7 +132,10 @@ const REFUSED: &[(&str, &[&str])] = &[
     ),
     (
         r#"{"limits":{"wall_ms":1}}"#,
-        &["limits.wall_ms: unknown field", "wall_ms_max"],
+        &[
+            "limits.wall_ms: unknown field",
+            "did you mean \"wall_ms_max\"?",
+        ],
     ),
     (
         r#"{"argv":"ls"}"#,

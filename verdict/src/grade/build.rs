@@ -1,6 +1,6 @@
 //! The verdict on a program that could not be built; none where it was built and can be run.
 
-use super::{Ended, Output, by_ending, by_host, describe};
+use super::{Ended, Output, WHERE_PROGRAMS_ARE, by_ending, by_host, describe};
 use crate::diagnostics;
 use crate::ending::Ending;
 use crate::plan::build::{Build, Builder};
@@ -34,7 +34,7 @@ pub fn judge_build(build: &Build, whose: Builder, evidence: BuildEvidence<'_>) -
     }
     if matches!(ended.ending, Ending::NotStarted { .. }) {
         let reason = format!(
-            "the compiler cannot run in this image: {}",
+            "the compiler cannot run in this image: {}; {WHERE_PROGRAMS_ARE}",
             describe(ended.ending)
         );
         return Some(Verdict::new(Outcome::VerifierError, reason));

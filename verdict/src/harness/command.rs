@@ -1,10 +1,10 @@
 //! A command of the author's that writes a report of tests: JUnit XML, TAP, CTRF, or whatever
 //! format the request names.
 
-use super::whole::{not_whole, observe};
+use super::whole::{how_it_ended, not_whole, observe};
 use super::{HarnessEvidence, HarnessPlan, Observed};
 use crate::formats::{ReportFormat, parse};
-use crate::grade::{Output, describe};
+use crate::grade::Output;
 use crate::verdict::Outcome;
 use crate::verify::{Framework, HarnessSpec, ReportFrom};
 
@@ -44,7 +44,7 @@ pub(super) fn read(spec: &HarnessSpec, _nonce: &str, evidence: &HarnessEvidence<
         ReportFrom::File(path) => (evidence.files.get(path), false, path.clone()),
     };
     let Some(bytes) = bytes.filter(|bytes| !bytes.is_empty()) else {
-        let how = describe(evidence.ended.ending);
+        let how = how_it_ended(evidence);
         let reason = format!("the command wrote no report to {place}; it {how}");
         observed.trouble = Some((Outcome::NoTests, reason));
         return observed;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::Observed;
 use crate::ending::Ending;
-use crate::grade::{Ended, by_ending, by_host, describe};
+use crate::grade::{Ended, WHERE_PROGRAMS_ARE, by_ending, by_host, describe};
 use crate::verdict::{Outcome, TestResult, TestStatus, Verdict};
 use crate::verify::{HarnessSpec, OnTamper, Required};
 
@@ -52,7 +52,8 @@ pub(super) fn by_host_or_start(argv: &[String], ended: Ended<'_>) -> Option<Verd
         let reason = format!("the command of the tests is not there: {how}");
         Verdict::new(Outcome::Failed, reason)
     } else {
-        let reason = format!("the command of the tests cannot run in this image: {how}");
+        let what = "the command of the tests cannot run in this image";
+        let reason = format!("{what}: {how}; {WHERE_PROGRAMS_ARE}");
         Verdict::new(Outcome::VerifierError, reason)
     })
 }

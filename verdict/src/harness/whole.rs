@@ -4,7 +4,8 @@
 use super::{HarnessEvidence, Observed};
 use crate::ending::Ending;
 use crate::formats::{FormatError, Report};
-use crate::grade::describe;
+use crate::grade::{WHERE_PROGRAMS_ARE, describe};
+use crate::reading::last_words;
 use crate::verdict::{Outcome, TestStatus};
 
 /// Takes a report's tests; where it is not whole, says so in the words of a kind.
@@ -41,9 +42,20 @@ pub(super) fn not_whole(observed: &mut Observed, evidence: &HarnessEvidence<'_>,
     };
     let reason = format!(
         "the report is not whole: {why}; the command {}",
-        describe(ending)
+        how_it_ended(evidence)
     );
     observed.trouble = Some((outcome, reason));
+}
+
+/// How the command ended, and where it did not end well, what it said last.
+pub(super) fn how_it_ended(evidence: &HarnessEvidence<'_>) -> String {
+    let ending = evidence.ended.ending;
+    let how = describe(ending);
+    let said = last_words(evidence.stderr.kept);
+    if exited_well(ending) || said.is_empty() {
+        return how;
+    }
+    format!("{how}: {said}")
 }
 
 /// Notes where report and exit code say different things. For commands of our own only: an author's
@@ -65,7 +77,7 @@ pub(super) fn contradiction(observed: &mut Observed, evidence: &HarnessEvidence<
 
 /// A tool that this image does not have says nothing about the solution.
 pub(super) fn without(tool: &str) -> Observed {
-    let reason = format!("this image has no {tool} where PATH looks for it");
+    let reason = format!("this image has no {tool}; {WHERE_PROGRAMS_ARE}");
     Observed {
         trouble: Some((Outcome::VerifierError, reason)),
         ..Observed::default()

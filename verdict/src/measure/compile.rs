@@ -4,12 +4,11 @@ use crate::diagnostics::{self, DiagnosticFormat};
 use crate::ending::Ending;
 use crate::grade::{by_ending, describe};
 use crate::harness::{HarnessEvidence, HarnessPlan};
+use crate::reading::last_words;
 use crate::verdict::{Outcome, Verdict};
 use crate::verify::{Language, MeasureSpec, ReportFrom, VerifyError};
 
-use super::{
-    Count, carry, first_error, last_words, missing, no_tool, number, own, put, said, unknown_format,
-};
+use super::{Count, carry, first_error, missing, no_tool, number, own, put, said, unknown_format};
 
 /// Perl says this when it came to the end; a `BEGIN` block can end it before, with any code.
 const PERL_DONE: &str = "syntax OK";

@@ -4,12 +4,13 @@ use crate::coverage::{self, CoverageFormat, CoverageReport};
 use crate::ending::Ending;
 use crate::grade::{by_ending, describe};
 use crate::harness::{HarnessEvidence, HarnessPlan};
+use crate::reading::last_words;
 use crate::untrusted::Untrusted;
 use crate::verdict::{Outcome, TamperNote, Verdict};
 use crate::verify::{Language, MeasureSpec, OnTamper, VerifyError};
 
 use super::runner::{self, Steps};
-use super::{missing, no_tool, put, unknown_format};
+use super::{missing, no_tool, put, said, unknown_format};
 
 const FORMATS: &str = "give one of lcov, cobertura, coverage_py_json, gcov_json, gcov_text, llvm_cov_json, go_cover, jacoco";
 
@@ -121,7 +122,10 @@ fn by_steps(spec: &MeasureSpec, nonce: &str, evidence: &HarnessEvidence<'_>) -> 
         Some(format) => coverage::parse(format, &text).map_err(|error| error.to_string()),
         None => Err(report.text.clone()),
     };
-    let fault = (run.code != 0).then(|| format!("the tests ended with code {}", run.code));
+    let fault = (run.code != 0).then(|| {
+        let said = last_words(&said(evidence));
+        format!("the tests ended with code {}: {said}", run.code)
+    });
     let mut verdict = match read {
         Ok(report) => by_share(spec, report, fault),
         Err(why) => {
