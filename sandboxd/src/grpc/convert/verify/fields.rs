@@ -132,11 +132,7 @@ fn measures(message: &v1::Verify) -> Vec<Row<'static>> {
         ("min_coverage_pct", least, &[&[Kind::Coverage]]),
         ("baseline_coverage_pct", baseline, &[&[Kind::Coverage]]),
         ("max_leaks", message.max_leaks != 0, &[&[Kind::Leaks]]),
-        (
-            "max_errors",
-            message.max_errors != 0,
-            &[&[Kind::Compile, Kind::Lint]],
-        ),
+        ("max_errors", message.max_errors != 0, &[&[Kind::Lint]]),
         ("max_warnings", warnings, &[&[Kind::Compile, Kind::Lint]]),
     ]
 }
