@@ -53,7 +53,8 @@ Examples:
 Exit codes of `run`: the program's own; 124 time limit; 125 the sandbox failed or the request was
 refused; 126 and 127 as in a shell; 137 memory or another limit; 2 usage.
 
-Environment: ROLLCAGE_SOCKET, ROLLCAGE_STATE_DIR, ROLLCAGE_BIN_DIR, ROLLCAGE_TOKEN, ROLLCAGE_LOG, NO_COLOR."
+Environment: ROLLCAGE_SOCKET, ROLLCAGE_STATE_DIR, ROLLCAGE_BIN_DIR, ROLLCAGE_TOKEN, ROLLCAGE_LOG,
+NO_COLOR; read by a daemon that a command starts: ROLLCAGE_CONFIG, its configuration file."
 )]
 struct Cli {
     #[command(flatten)]

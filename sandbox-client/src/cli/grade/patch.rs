@@ -14,7 +14,9 @@ pub(crate) enum PatchError {
     #[error("line {line}: {problem}")]
     Syntax { line: usize, problem: String },
     /// Nothing in it.
-    #[error("no file is changed: this is no unified diff")]
+    #[error(
+        "no file is changed: this is no unified diff, and neither a folder nor a script named .sh"
+    )]
     Empty,
     /// A file name that leads elsewhere.
     #[error("line {line}: the file name `{path}` {problem}")]

@@ -81,6 +81,26 @@ fn the_solutions_file_is_there_even_when_it_is_empty() {
     assert_eq!(made.files["a.py"], pb::File::default());
 }
 
+/// A folder that is named and is not there would be a task without tests: everyone's 0.
+#[test]
+fn what_a_task_names_has_to_be_there() {
+    let with = |line: &str| OWN.replace("may_be_trained_on = true", line);
+    let cases = [
+        (with("tests = \"test\""), "tests is \"test\""),
+        (with("environment = \"env\""), "environment is \"env\""),
+        (OWN.replace("checks", "/checks"), "tests_at is \"/checks\""),
+        (
+            "[verify]\nfile = \"a.py\"\n".to_owned(),
+            "verify.kind is missing",
+        ),
+    ];
+    for (text, says) in cases {
+        let (said, code) = refused(&[("task.toml", &text)]);
+        assert!(said.contains(says), "{said}");
+        assert_eq!(code, 2, "{said}");
+    }
+}
+
 #[test]
 fn what_is_wrong_with_a_task_is_said() {
     let with = |line: &str| OWN.replace("may_be_trained_on = true", line);
