@@ -27,6 +27,8 @@ mod data;
 mod delegated;
 mod differential;
 #[cfg(test)]
+mod documents;
+#[cfg(test)]
 mod endings;
 #[cfg(test)]
 mod environments;
