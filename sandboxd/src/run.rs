@@ -15,6 +15,7 @@ mod cpu_clock;
 mod facts;
 mod grade;
 mod harness_cache;
+mod heavy;
 mod keep;
 pub mod launcher_link;
 mod oneshot;

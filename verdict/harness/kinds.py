@@ -179,7 +179,7 @@ def content(value):
         return bytes(value)
     if kind is dict or dict in kind.__mro__:
         flat = []
-        for item in dict.items(value):
+        for item in kind.items(value):
             flat += item
         return tuple(flat)
     return tuple(value)
@@ -211,7 +211,7 @@ def restore(value, new):
     elif kind is dict or dict in kind.__mro__:
         value.clear()
         for position in range(0, len(new), 2):
-            dict.__setitem__(value, new[position], new[position + 1])
+            kind.__setitem__(value, new[position], new[position + 1])
     else:
         value.clear()
         value.extend(new)

@@ -35,6 +35,9 @@ pub const REPORT_FD: i32 = 4;
 /// Bytes of a report that are read at most; a longer one counts as none.
 pub const REPORT_BYTES_MAX: usize = 16 << 20;
 
+/// Bytes of a solution or of test code in a language that is built.
+const SOURCE_BYTES_MAX: usize = 4 << 20;
+
 const CACHE_MARK: &[u8] = b"rollcage-cache-1\n";
 const CACHE_BYTES_MAX: usize = 4 << 20;
 /// The module of both processes.
@@ -108,6 +111,9 @@ pub fn plan_asserts(
     files: &BTreeMap<String, Vec<u8>>,
     nonce: &str,
 ) -> Result<JudgePlan, Box<Verdict>> {
+    if is_built(spec) {
+        check_sizes(spec, files)?;
+    }
     match spec.language {
         Language::Python => Ok(plan_python(spec, files, nonce)),
         Language::JavaScript => Ok(javascript::plan(spec, files, nonce)),
@@ -121,6 +127,25 @@ pub fn plan_asserts(
             Err(Box::new(Verdict::new(Outcome::VerifierError, reason)))
         }
     }
+}
+
+/// Functions are looked for in the solution's text and the author's here, on the host: in no more
+/// of it than that takes a moment.
+fn check_sizes(spec: &AssertsSpec, files: &BTreeMap<String, Vec<u8>>) -> Result<(), Box<Verdict>> {
+    let told = |outcome, what: &str, bytes: usize| {
+        let reason = format!("{what} has {bytes} bytes, at most {SOURCE_BYTES_MAX} are read");
+        Err(Box::new(Verdict::new(outcome, reason)))
+    };
+    let solution = files.get(&spec.file).map_or(0, Vec::len);
+    if solution > SOURCE_BYTES_MAX {
+        return told(Outcome::Failed, &spec.file, solution);
+    }
+    let tests = spec.tests.iter().map(|test| test.code.len()).sum::<usize>();
+    let author = tests + spec.code.len() + spec.declaration.len();
+    if author > SOURCE_BYTES_MAX {
+        return told(Outcome::VerifierError, "the test code", author);
+    }
+    Ok(())
 }
 
 fn plan_python(spec: &AssertsSpec, files: &BTreeMap<String, Vec<u8>>, nonce: &str) -> JudgePlan {

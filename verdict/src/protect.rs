@@ -9,7 +9,7 @@ mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-pub use glob::{matches, matches_whole};
+pub use glob::{STEPS_MAX, matches, matches_whole, steps};
 pub use lists::Lists;
 
 use crate::plan::touches_harness;

@@ -24,6 +24,7 @@ use verdict::{
 
 use super::conclude::{Concluded, conclude};
 use super::harness_cache;
+use super::heavy::heavy;
 use super::pair::{Pair, run_pair};
 use super::plan::{CWD_DEFAULT, plan_for, spawn_spec};
 use super::program::{Outside, Program, Ran};
@@ -109,6 +110,10 @@ pub(super) fn evidence(inner: &Inner, request: &Request) -> Evidence {
         verifier_sha256: verify.map(verifier_sha256).unwrap_or_default(),
         ..Evidence::default()
     }
+}
+
+fn bytes_of(files: &[InputFile]) -> usize {
+    files.iter().map(|file| file.content.len()).sum()
 }
 
 fn contents(files: &[InputFile]) -> BTreeMap<String, Vec<u8>> {
@@ -282,8 +287,10 @@ impl Prepared {
         judge_limits.wall_ms_max = judge_limits.wall_ms_max.max(wall_ms);
         let judge_plan = plan_for(&judge.policy, &judge_limits, "", inner.link.host())
             .map_err(|error| fault(format!("the judge's sandbox cannot be had: {error}")))?;
-        let mut plan = plan_asserts(spec, &contents(&request.files), &nonce)
-            .map_err(|verdict| Box::new(Judged::without_run(*verdict)))?;
+        let planned = heavy(bytes_of(&request.files), || {
+            plan_asserts(spec, &contents(&request.files), &nonce)
+        });
+        let mut plan = planned.map_err(|verdict| Box::new(Judged::without_run(*verdict)))?;
         if spec.language == Language::Python
             && let Some(cache) = harness_cache::compiled(inner, &judge_plan).await
         {

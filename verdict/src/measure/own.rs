@@ -201,6 +201,8 @@ pub(super) fn plan(tool: Tool, spec: &MeasureSpec, nonce: &str) -> HarnessPlan {
         ("GOCACHE", "/tmp/rollcage-go"),
         ("GOFLAGS", "-mod=mod"),
         ("GOTOOLCHAIN", "local"),
+        // The solution's own, where its home is the workspace: it could name another toolchain.
+        ("GOENV", "off"),
         ("CARGO_TARGET_DIR", "/tmp/rollcage-cargo"),
     ];
     let mut env: BTreeMap<String, String> = (defaults.iter())

@@ -100,10 +100,15 @@ pub(super) fn split_commas(text: &str) -> Vec<&str> {
     parts
 }
 
+/// The words of `text`.
+pub(super) fn words(text: &str) -> impl Iterator<Item = String> {
+    let is_part = |one: char| one.is_alphanumeric() || one == '_' || one == '$';
+    text.split(move |one| !is_part(one))
+        .filter(|word| !word.is_empty())
+        .map(str::to_owned)
+}
+
 /// Whether `text` has `name` as a word of its own.
 pub(super) fn has_word(text: &str, name: &str) -> bool {
-    let is_part = |one: char| one.is_alphanumeric() || one == '_' || one == '$';
-    text.match_indices(name).any(|(at, _)| {
-        !text[..at].ends_with(is_part) && !text[at + name.len()..].starts_with(is_part)
-    })
+    words(text).any(|word| word == name)
 }

@@ -5,10 +5,10 @@ mod declared;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use super::blank::{LongText, blank, has_word};
+use super::blank::{LongText, blank, words};
 use super::build::Build;
 use super::{HARNESS_FOLDER, JudgePlan, ours, without_harness};
 use crate::diagnostics::DiagnosticFormat;
@@ -107,6 +107,7 @@ fn build(files: BTreeMap<String, Vec<u8>>) -> Build {
         ("GO111MODULE", "off"),
         ("GOPATH", "/usr/share/gocode"),
         ("GOFLAGS", ""),
+        ("GOENV", "off"),
         ("GOCACHE", "/tmp/rollcage-go-cache"),
     ];
     Build {
@@ -210,8 +211,9 @@ struct TestFiles {
     files: BTreeMap<String, Vec<u8>>,
     /// Id, and the test functions that belong to it.
     groups: Vec<(String, Vec<String>)>,
-    blanked: Vec<String>,
-    defined: Vec<String>,
+    /// Every word of the test code.
+    words: BTreeSet<String>,
+    defined: BTreeSet<String>,
 }
 
 impl TestFiles {
@@ -226,8 +228,8 @@ impl TestFiles {
         let mut made = Self {
             files: BTreeMap::new(),
             groups: Vec::new(),
-            blanked: Vec::new(),
-            defined: Vec::new(),
+            words: BTreeSet::new(),
+            defined: BTreeSet::new(),
         };
         for (name, id, code) in pieces {
             let path = ours(&format!("rollcage_test_{name}.go"));
@@ -243,16 +245,16 @@ impl TestFiles {
                 made.groups.push((id.to_owned(), tests));
             }
             made.defined.extend(names);
-            made.blanked.push(blank(code, LongText::BackQuotes));
+            made.words.extend(words(&blank(code, LongText::BackQuotes)));
         }
         made
     }
 
     fn mention(&self, name: &str) -> bool {
-        self.blanked.iter().any(|text| has_word(text, name))
+        self.words.contains(name)
     }
 
     fn define(&self, name: &str) -> bool {
-        self.defined.iter().any(|one| one == name)
+        self.defined.contains(name)
     }
 }

@@ -1,5 +1,20 @@
 //! Globs over paths: `*` and `?` within one component, `**` across any number of them.
 
+/// Steps that comparing files with globs may take; as many as nobody has to wait long for.
+pub const STEPS_MAX: u64 = 1_000_000_000;
+
+/// Steps that it takes at most to compare each of `paths` with each of `globs`.
+pub fn steps(
+    globs: impl Iterator<Item: AsRef<str>>,
+    paths: impl Iterator<Item: AsRef<str>>,
+) -> u64 {
+    fn parts(texts: impl Iterator<Item: AsRef<str>>) -> u64 {
+        let parts = |text: &str| text.split('/').count() as u64;
+        texts.map(|text| parts(text.as_ref())).sum()
+    }
+    parts(globs).saturating_mul(parts(paths))
+}
+
 /// Whether `glob` means `path`, or a folder that it lies in.
 #[must_use]
 pub fn matches(glob: &str, path: &str) -> bool {

@@ -104,6 +104,12 @@ impl Lists {
         lists
     }
 
+    /// All globs of the kind.
+    pub fn globs(&self) -> impl Iterator<Item = &str> {
+        let lists = [&self.protected, &self.start_up, &self.caches];
+        lists.into_iter().flatten().copied()
+    }
+
     pub(super) fn is_report(&self, path: &str) -> bool {
         self.report.as_deref() == Some(path)
     }

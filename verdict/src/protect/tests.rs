@@ -1,6 +1,6 @@
 //! What a verification starts from, by what the request brought and what its run left.
 
-use super::{Files, Lists, Workspace, lay_out, matches, matches_whole};
+use super::{Files, Lists, STEPS_MAX, Workspace, lay_out, matches, matches_whole, steps};
 use crate::verify::{Framework, HarnessSpec, Phase, ReportFrom, TestFile, VerifySpec};
 
 fn files(rows: &[(&str, &str)]) -> Files {
@@ -172,4 +172,14 @@ fn any_number_of_files_makes_a_bounded_number_of_notes() {
         .collect();
     let laid = lay_out(&Phase::default(), &pytest(), &Files::new(), Some(left));
     assert_eq!((laid.files.len(), laid.tamper.len()), (0, 100));
+}
+
+#[test]
+fn what_takes_too_long_to_compare_is_known_before() {
+    let globs = vec!["**/a/".repeat(500) + "b"; 200];
+    let paths = vec!["a/".repeat(1500) + "f"; 200];
+    assert!(steps(globs.iter(), paths.iter()) > STEPS_MAX);
+    let lists = Lists::of(&VerifySpec::Harness(HarnessSpec::default()));
+    let usual = (0..50_000).map(|n| format!("django/contrib/admin/static/js/file_{n}.js"));
+    assert!(steps(lists.globs(), usual) < STEPS_MAX);
 }

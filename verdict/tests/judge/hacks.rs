@@ -224,3 +224,22 @@ fn what_hangs_or_floods_does_not_pass() {
         ),
     ]);
 }
+
+#[test]
+fn a_solution_without_what_tests_import_has_failed() {
+    refused(&[("nothing in it", "x = 1")]);
+    let Some(python) = python_or_skip(3) else {
+        return;
+    };
+    for tests in [
+        "from solution import f\nassert f(1) == 2",
+        "import solution.part\nassert solution.part.f(1) == 2",
+        "def test():\n    from solution import f as g\n    assert g(1) == 2\ntest()",
+    ] {
+        let verdict = judge_text(&python, "x = 1", tests);
+        assert_eq!(verdict.outcome(), Outcome::Failed, "{tests}: {verdict:#?}");
+        assert_eq!(verdict.reward(), Some(0.0), "{tests}");
+    }
+    let verdict = judge_text(&python, "x = 1", "import no_such_module\nassert f(1) == 2");
+    assert_eq!(verdict.outcome(), Outcome::VerifierError, "{verdict:#?}");
+}

@@ -27,6 +27,7 @@ use super::{Judged, bytes, contents, ended, with_modes};
 use crate::run::Inner;
 use crate::run::conclude::conclude;
 use crate::run::harness_cache;
+use crate::run::heavy::heavy;
 use crate::run::plan::{CWD_DEFAULT, plan_for, spawn_spec};
 use crate::run::program::{Outside, Program, Ran, run_program};
 use crate::run::request::Request;
@@ -222,7 +223,8 @@ async fn take_reports(
             }
         };
         window.add_permits(1);
-        let result = judge_case(spec, case, &report);
+        let size = report.output.len();
+        let result = heavy(size, || judge_case(spec, case, &report));
         let stop = stops(spec, &result);
         cases.results.push(result);
         if told_bytes > limits.output_bytes_total_max {

@@ -14,6 +14,7 @@ use verdict::{OnTamper, Outcome, Output, Untrusted, Verdict, VerifySpec, content
 use super::phase::Left;
 use super::{Ask, Judged, bytes, ended, nonce, phase};
 use crate::run::conclude::conclude;
+use crate::run::heavy::heavy;
 use crate::run::plan::{CWD_DEFAULT, spawn_spec};
 use crate::run::program::{Program, Ran, run_program};
 use crate::run::report::{self, Report};
@@ -30,7 +31,10 @@ pub(super) async fn by_command(
     if let Some(verdict) = phase::not_whole(left) {
         return Judged::without_run(verdict);
     }
-    let workspace = phase::workspace(ask.request, spec, left);
+    let workspace = match phase::workspace(ask.request, spec, left) {
+        Ok(workspace) => workspace,
+        Err(verdict) => return Judged::without_run(*verdict),
+    };
     let times = match spec {
         VerifySpec::Harness(harness) => harness.repeat.clamp(1, REPEAT_MAX),
         _ => 1,
@@ -193,7 +197,8 @@ fn judge(
         report_too_long: report.too_long,
         files: &files,
     };
-    let mut verdict = harness::judge(spec, nonce, &evidence);
+    let size = report.bytes.len() + ran.stdout.kept.len() + ran.stderr.kept.len();
+    let mut verdict = heavy(size, || harness::judge(spec, nonce, &evidence));
     let usage = &concluded.usage;
     verdict.evidence.contention = contention(&concluded.ending, usage, limits.cpu_millicores_max);
     // What was collected was the verifier's, not the request's.

@@ -1,14 +1,16 @@
 //! What a verification starts from, out of what the request brought and what its run left. What
 //! that means for single files is decided by [`verdict::protect`].
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use confine::wire::CollectProblem;
 use policies::EffectiveLimits;
-use verdict::protect::{Files, Lists, Workspace, lay_out, matches_whole};
+use verdict::protect::{Files, Lists, STEPS_MAX, Workspace, lay_out, matches_whole, steps};
 use verdict::{Outcome, TestFile, Verdict, VerifySpec};
 
 use crate::run::collect::EVERYTHING;
+use crate::run::heavy::heavy;
 use crate::run::program::Ran;
 use crate::run::request::{InputFile, Request};
 
@@ -36,6 +38,34 @@ pub(in crate::run) struct Left {
 
 /// Takes what a run left out of what came of it, and leaves there what the request asked for.
 pub(in crate::run) fn take_left(request: &Request, ran: &mut Ran) -> Left {
+    let globs = request.collect.iter().map(String::as_str);
+    let paths: Vec<Cow<'_, str>> = (ran.files.iter())
+        .map(|file| String::from_utf8_lossy(&file.path))
+        .chain(
+            ran.facts
+                .problems
+                .iter()
+                .map(|problem| problem.path.as_str().into()),
+        )
+        .collect();
+    let steps = steps(globs, paths.iter());
+    drop(paths);
+    let comparable = steps <= STEPS_MAX;
+    let bytes = usize::try_from(steps).unwrap_or(usize::MAX);
+    let left = heavy(bytes, || take(request, ran, comparable));
+    if !comparable {
+        let reason = "there are too many files to compare with the patterns of `collect`";
+        ran.facts.problems.push(CollectProblem {
+            path: String::new(),
+            reason: reason.to_owned(),
+        });
+    }
+    left
+}
+
+/// Takes it apart; patterns are looked at only if `comparable`.
+fn take(request: &Request, ran: &mut Ran, comparable: bool) -> Left {
+    let matches_whole = |pattern: &str, path: &str| comparable && matches_whole(pattern, path);
     let mut left = Left::default();
     let mut asked = Vec::new();
     let mut asked_bytes = 0;
@@ -59,7 +89,7 @@ pub(in crate::run) fn take_left(request: &Request, ran: &mut Ran) -> Left {
     // Trouble with a file that only the verification wanted is no trouble of the request.
     let (asked, others): (Vec<_>, Vec<_>) = std::mem::take(&mut ran.facts.problems)
         .into_iter()
-        .partition(|problem| is_asked_for(&request.collect, &problem.path));
+        .partition(|problem| comparable && is_asked_for(&request.collect, &problem.path));
     ran.facts.problems = asked;
     // A folder without files is no trouble at all.
     let nothing = |problem: &CollectProblem| problem.path == EVERYTHING && left.files.is_empty();
@@ -86,22 +116,49 @@ pub(super) fn not_whole(left: Option<&Left>) -> Option<Verdict> {
 }
 
 /// What `spec` starts from.
-pub(super) fn workspace(request: &Request, spec: &VerifySpec, left: Option<&Left>) -> Workspace {
+///
+/// # Errors
+/// The verdict where there are more files and globs than can be compared: the run's doing, or the
+/// task's.
+pub(super) fn workspace(
+    request: &Request,
+    spec: &VerifySpec,
+    left: Option<&Left>,
+) -> Result<Workspace, Box<Verdict>> {
     let Some(phase) = spec.phase() else {
-        return Workspace::default();
+        return Ok(Workspace::default());
     };
+    let lists = Lists::of(spec);
+    let globs = phase.protected.iter().map(String::as_str);
+    let globs = globs.chain(lists.globs());
+    let paths = request.files.iter().map(|file| file.path.as_str());
+    let of_run = left.into_iter().flat_map(|left| left.files.keys());
+    let paths = paths.chain(of_run.map(String::as_str));
+    let steps = steps(globs, paths);
+    if steps > STEPS_MAX {
+        let outcome = match left {
+            Some(_) => Outcome::Failed,
+            None => Outcome::VerifierError,
+        };
+        let reason = "the files that the tests start from lie too deep, or are too many, to be \
+                      compared with the globs of what steers tests";
+        return Err(Box::new(Verdict::new(outcome, reason)));
+    }
     let requested: Files = (request.files.iter())
         .map(|file| {
             let (content, mode) = (file.content.clone(), file.mode);
             (file.path.clone(), TestFile { content, mode })
         })
         .collect();
-    lay_out(
-        phase,
-        &Lists::of(spec),
-        &requested,
-        left.map(|left| left.files.clone()),
-    )
+    let bytes = usize::try_from(steps).unwrap_or(usize::MAX);
+    Ok(heavy(bytes, || {
+        lay_out(
+            phase,
+            &lists,
+            &requested,
+            left.map(|left| left.files.clone()),
+        )
+    }))
 }
 
 /// The files of a sandbox, ours over those of the workspace.

@@ -13,6 +13,9 @@ const PREDECLARED: [&str; 17] = [
     "min", "new", "panic", "print", "println", "real",
 ];
 const DEPTH_MAX: usize = 20;
+/// Bytes of a head that are read at most, and functions of one file.
+const HEAD_BYTES_MAX: usize = 4096;
+const FUNCTIONS_MAX: usize = 10_000;
 
 /// Whether a name means something in every Go file.
 pub(super) fn is_predeclared(name: &str) -> bool {
@@ -38,12 +41,14 @@ pub(super) fn functions(source: &str) -> Vec<(String, Option<Function>)> {
     let mut found = Vec::new();
     let mut depth = 0_i32;
     let mut at = 0;
-    while let Some(one) = text[at..].chars().next() {
+    while found.len() < FUNCTIONS_MAX
+        && let Some(one) = text[at..].chars().next()
+    {
         match one {
             '{' | '(' => depth += 1,
             '}' | ')' => depth -= 1,
             'f' if depth == 0 && is_keyword(&text, at) => {
-                if let Some((name, function)) = function(&text[at + "func".len()..]) {
+                if let Some((name, function)) = function(head_of(&text[at + "func".len()..])) {
                     found.push((name, function));
                 }
             }
@@ -52,6 +57,13 @@ pub(super) fn functions(source: &str) -> Vec<(String, Option<Function>)> {
         at += one.len_utf8();
     }
     found
+}
+
+/// The beginning of what follows `func`: a head without an end is no function, however long one
+/// looks for it.
+fn head_of(rest: &str) -> &str {
+    let end = rest.floor_char_boundary(HEAD_BYTES_MAX.min(rest.len()));
+    &rest[..end]
 }
 
 fn is_keyword(text: &str, at: usize) -> bool {

@@ -114,3 +114,12 @@ fn nothing_of_the_solution_or_the_expectation_is_on_the_wrong_side() {
         )
     );
 }
+
+#[test]
+fn heads_without_an_end_take_no_time() {
+    // Each was looked for to the end of the file: minutes for a file of this size.
+    let open = format!("package main\n{}", "func a() ".repeat(400_000));
+    assert!(functions(&open).iter().all(|(name, _)| name == "a"));
+    let bodies = format!("package main\n{}", "func a() {}\n".repeat(100_000));
+    assert_eq!(functions(&bodies).len(), 10_000);
+}

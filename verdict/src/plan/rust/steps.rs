@@ -1,6 +1,7 @@
 //! What of a test's code is run, in which order: the functions marked as tests, its `main`, or all
 //! of it as one function. The code is the author's, and keeps its lines.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use crate::plan::cxx::matching;
@@ -59,11 +60,15 @@ pub(super) fn read(code: &str) -> Steps {
 /// `code` without the parts in `blank`, and with `pub` at the offsets in `open`.
 fn edited(code: &str, blank: &[Range<usize>], open: &[usize]) -> String {
     let mut text = String::new();
+    let open: BTreeSet<usize> = open.iter().copied().collect();
+    // They stand one after the other, as they were found.
+    let mut blank = blank.iter().peekable();
     for (at, c) in code.char_indices() {
         if open.contains(&at) {
             text.push_str("pub ");
         }
-        let is_blank = blank.iter().any(|part| part.contains(&at));
+        while blank.next_if(|part| part.end <= at).is_some() {}
+        let is_blank = blank.peek().is_some_and(|part| part.contains(&at));
         text.push(if is_blank && c != '\n' { ' ' } else { c });
     }
     text

@@ -84,3 +84,4 @@ else: assert False
 p1 = Point(1, 2); p2 = copy.deepcopy(p1); p2.x = 5
 assert p1.x == 1 and p2.x == 5 and copy.copy(p1) == p1 and vars(p1) == {'x': 1, 'y': 2}
 assert documented.__doc__ == 'What it does.' and documented.__name__ == 'documented' and 'norm' in dir(p1)
+assert list(ordered()) == [3, 1] and ordered() == OrderedDict([(3, 4), (1, 2)]) != OrderedDict([(1, 2), (3, 4)])

@@ -103,3 +103,8 @@ async def slow(x):
     return x * 2
 def documented():
     """What it does."""
+
+def ordered():
+    made = OrderedDict([(1, 2), (3, 4)])
+    made.move_to_end(1)
+    return made
