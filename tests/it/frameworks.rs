@@ -352,3 +352,58 @@ fn reports_of_commands_are_judged() {
     ];
     judge(&world, &all);
 }
+
+#[test]
+fn pytest_is_that_of_the_interpreter_on_the_path() {
+    const TEST: &str = "frameworks::pytest_is_that_of_the_interpreter_on_the_path";
+    let Some(python) = tools::tool(TEST, "pytest/bin/python3") else {
+        return;
+    };
+    if !skips::has_file(TEST, "/usr/lib/python3/dist-packages/pytest") {
+        return;
+    }
+    let Some(world) = tools::world(TEST) else {
+        return;
+    };
+    let path = format!("{}:/usr/bin:/bin", python.trim_end_matches("/python3"));
+    let tests = "import pytest\n\
+        from solution import twice\n\
+        def test_version():\n    assert int(pytest.__version__.split('.')[0]) >= 9\n\
+        def test_place():\n    assert '/pytest/lib/' in pytest.__file__\n\
+        def test_twice():\n    assert twice(2) == 4\n";
+    let with = |id: &str, path: &str, text: &str, outcomes| {
+        let solution = json!({"solution.py": text});
+        let mut asked = asked(
+            id,
+            "pytest",
+            solution,
+            json!({"test_it.py": tests}),
+            outcomes,
+        );
+        asked.line["verify"]["env"]["PATH"] = json!(path);
+        asked
+    };
+    let right = "def twice(n):\n    return 2 * n\n";
+    // What is no solution is none under the newer framework either.
+    let leaves = "import os\nos._exit(0)\n";
+    let skips = "import pytest\ndef twice(n):\n    pytest.skip('later')\n";
+    let equal = "class Equal:\n    def __eq__(self, other):\n        return True\n\
+                 def twice(n):\n    return Equal()\n";
+    let raised = "import _pytest.runner as runner\nimport _pytest.reports as reports\n\
+                  original = reports.TestReport.from_item_and_call\n\
+                  def forged(item, call):\n    report = original(item, call)\n    \
+                  report.outcome = 'passed'\n    return report\n\
+                  reports.TestReport.from_item_and_call = forged\n\
+                  def twice(n):\n    return 0\n";
+    judge(
+        &world,
+        &[
+            with("newer", &path, right, PASSED),
+            with("system", "/usr/bin:/bin", right, NOT_SOLVED),
+            with("leaves", &path, leaves, NOT_PASSED),
+            with("skips", &path, skips, NOT_PASSED),
+            with("equal", &path, equal, NOT_PASSED),
+            with("forged", &path, raised, NOT_PASSED),
+        ],
+    );
+}

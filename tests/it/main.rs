@@ -87,6 +87,8 @@ mod starter;
 #[cfg(test)]
 mod static_check;
 #[cfg(test)]
+mod streams;
+#[cfg(test)]
 mod tls;
 #[cfg(test)]
 mod tools;

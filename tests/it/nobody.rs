@@ -34,6 +34,8 @@ pub(crate) enum Nobody {
     VariablesLowest,
     Neighbour,
     NeighbourLowest,
+    Streaming,
+    StreamingLowest,
 }
 
 impl Nobody {

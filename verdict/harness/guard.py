@@ -80,14 +80,34 @@ def make_report(nonce):
     return report
 
 
+def environment_of(executable):
+    """The virtual environment that an interpreter is of, and whether it has the system's modules too.
+
+    The interpreter was started without the part of it that looks for one.
+    """
+    folder = os.path.dirname(os.path.dirname(os.path.abspath(executable)))
+    try:
+        with open(folder + "/pyvenv.cfg", "rb") as file:
+            lines = file.read().decode("utf-8", "replace").splitlines()
+    except OSError:
+        return None, True
+    settings = [[word.strip().lower() for word in line.partition("=")[::2]] for line in lines]
+    return folder, ["include-system-site-packages", "true"] in settings
+
+
 def pristine_path():
     """Where the image keeps modules. No .pth file is read, nothing of the workspace is in it."""
     version = "python%d.%d" % sys.version_info[:2]
     places = list(sys.path)
-    for prefix in dict.fromkeys((sys.prefix, "/usr/local", "/usr")):
+    environment, has_system = environment_of(sys.executable)
+    prefixes = [environment] if environment else []
+    if has_system:
+        prefixes += [sys.prefix, "/usr/local", "/usr"]
+    for prefix in dict.fromkeys(prefixes):
         places += ["%s/lib/%s/%s" % (prefix, version, name)
                    for name in ("site-packages", "dist-packages")]
-    places.append("/usr/lib/python3/dist-packages")
+    if has_system:
+        places.append("/usr/lib/python3/dist-packages")
     return [place for place in dict.fromkeys(places) if place]
 
 

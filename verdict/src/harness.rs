@@ -27,7 +27,7 @@ use crate::grade::{Ended, Output};
 use crate::plan::HARNESS_FOLDER;
 use crate::untrusted::Untrusted;
 use crate::verdict::{Diagnostic, Isolation, Outcome, TamperNote, TestResult, Verdict};
-use crate::verify::{Framework, HarnessSpec, Measure, MeasureSpec, VerifySpec};
+use crate::verify::{Framework, HarnessSpec, Measure, MeasureSpec, ReportFrom, VerifySpec};
 
 /// Name of the variable with the number of the report's descriptor.
 pub const REPORT_FD_ENV: &str = "ROLLCAGE_REPORT_FD";
@@ -45,8 +45,31 @@ pub struct HarnessPlan {
     pub files: BTreeMap<String, (Vec<u8>, u32)>,
     /// Patterns of files that are read when every process is gone.
     pub collect: Vec<String>,
-    /// Whether descriptor 4 is a private pipe for a report; [`REPORT_FD_ENV`] then names it.
-    pub report: bool,
+    /// Whether descriptor 4 is a pipe for a report; [`REPORT_FD_ENV`] then names it.
+    pub report: ReportPipe,
+}
+
+/// The pipe that a report comes through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ReportPipe {
+    /// There is none.
+    #[default]
+    None,
+    /// Only whoever was given the descriptor can write to it.
+    Private,
+    /// Every process of the sandbox can, if it finds one that has it: it can be opened by path.
+    Openable,
+}
+
+impl ReportPipe {
+    /// What a report needs that comes from there.
+    pub(crate) fn of(from: &ReportFrom) -> Self {
+        match from {
+            ReportFrom::Descriptor => Self::Private,
+            ReportFrom::Path => Self::Openable,
+            ReportFrom::Stdout | ReportFrom::Stderr | ReportFrom::File(_) => Self::None,
+        }
+    }
 }
 
 /// What the command left behind.

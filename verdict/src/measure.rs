@@ -67,7 +67,9 @@ fn report<'a>(
     evidence: &HarnessEvidence<'a>,
 ) -> Option<&'a Untrusted<Vec<u8>>> {
     match &spec.report {
-        ReportFrom::Descriptor => (!evidence.report_too_long).then_some(evidence.report),
+        ReportFrom::Descriptor | ReportFrom::Path => {
+            (!evidence.report_too_long).then_some(evidence.report)
+        }
         ReportFrom::Stdout => (evidence.stdout.dropped_bytes == 0).then_some(evidence.stdout.kept),
         ReportFrom::Stderr => (evidence.stderr.dropped_bytes == 0).then_some(evidence.stderr.kept),
         ReportFrom::File(path) => evidence.files.get(path),

@@ -72,10 +72,10 @@ static EVERY_PROCESS: Group = Group {
 
 #[rustfmt::skip]
 static RUNTIME: Group = Group {
-    why: "threads, timers, events, connections that come in, and the result store",
+    why: "threads, timers, events, connections that come in, pipes for programs, and the result store",
     names: &[
         "epoll_create1", "epoll_ctl", "epoll_wait", "epoll_pwait", "epoll_pwait2", "eventfd2",
-        "timerfd_create", "timerfd_settime", "timerfd_gettime", "pipe2", "select", "pselect6",
+        "timerfd_create", "timerfd_settime", "timerfd_gettime", "pipe2", "fchmod", "select", "pselect6",
         "rt_sigtimedwait", "rt_sigpending", "set_tid_address", "get_robust_list", "arch_prctl",
         "getcpu", "sched_getparam", "sched_getscheduler", "sched_get_priority_min",
         "sched_get_priority_max", "mincore", "dup2", "dup3", "close_range",

@@ -20,6 +20,7 @@ use futures::StreamExt;
 
 use super::connection::with_daemon;
 use super::failure::{Failure, NEGATIVE, SANDBOX};
+use super::units::{self, EnvVar};
 use super::{Context, batch};
 use crate::client::Client;
 use crate::error::ClientError;
@@ -35,6 +36,7 @@ Examples:
   rollcage grade tasks/two-fer --solution fix.patch      a unified diff
   rollcage grade tasks/two-fer --solution work.sh        a bash script that does the work first
   rollcage grade tasks/two-fer --self-check              is the task itself right?
+  rollcage grade tasks/two-fer --oracle --env PATH=/opt/pytest-9/bin:/usr/bin:/bin
   rollcage --json grade tasks/two-fer --solution my/ | jq .result.verdict.reward
 
 Formats: our own (task.toml with [verify], see docs/tasks.md), Harbor (task.toml with tests/test.sh),
@@ -62,6 +64,10 @@ pub(crate) struct GradeArgs {
     /// Policy instead of the one that the task names.
     #[arg(long, value_name = "NAME")]
     policy: Option<String>,
+    /// Set an environment variable of the tests, over the task's own; may be repeated. With PATH a
+    /// virtual environment is chosen, and with it the framework's version.
+    #[arg(long, value_name = "NAME[=VALUE]", value_parser = units::parse_env_var)]
+    env: Vec<EnvVar>,
 }
 
 /// Does it.
@@ -69,6 +75,9 @@ pub(crate) async fn grade(context: &Context, args: &GradeArgs) -> Result<u8, Fai
     let mut task = task::read(&args.task)?;
     if let Some(policy) = &args.policy {
         task.request.policy.clone_from(policy);
+    }
+    if let Some(verify) = &mut task.request.verify {
+        set_env(verify, &args.env);
     }
     for note in &task.notes {
         context.terminal.talk(note);
@@ -93,6 +102,18 @@ pub(crate) async fn grade(context: &Context, args: &GradeArgs) -> Result<u8, Fai
         Standing::NotPassed => NEGATIVE,
         Standing::NotJudged => SANDBOX,
     })
+}
+
+/// Sets variables of a verification, or of each of its parts.
+fn set_env(verify: &mut pb::Verify, env: &[EnvVar]) {
+    let parts = verify.parts.iter_mut();
+    parts
+        .filter_map(|part| part.verify.as_mut())
+        .for_each(|verify| set_env(verify, env));
+    if verify.parts.is_empty() {
+        let set = env.iter().map(|set| (set.name.clone(), set.value.clone()));
+        verify.env.extend(set);
+    }
 }
 
 fn no_oracle(folder: &std::path::Path) -> Failure {

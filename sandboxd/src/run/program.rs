@@ -22,7 +22,9 @@ use super::facts::Facts;
 use super::launcher_link::LauncherLink;
 use super::request::{Captured, Event, InputFile, OutputStream};
 use super::sandbox::{Sandbox, StartFault, Stdio};
-use super::streams::{Capture, OutputTotal, Tell, drain, feed, input_pipe, output_pipe};
+use super::streams::{
+    Capture, OutputTotal, Tell, Way, drain, feed, input_pipe, openable, output_pipe,
+};
 use super::supervise::{CpuBudget, Signals, supervise};
 use super::watch::{Input, Watch, WatchLimits};
 
@@ -222,9 +224,9 @@ fn make_pipes(extra: Vec<OwnedFd>) -> std::io::Result<(Pipes, Stdio)> {
         stderr: our_stderr,
     };
     let stdio = Stdio {
-        stdin,
-        stdout,
-        stderr,
+        stdin: openable(stdin, Way::In)?,
+        stdout: openable(stdout, Way::Out)?,
+        stderr: openable(stderr, Way::Out)?,
         extra,
     };
     Ok((pipes, stdio))

@@ -11,6 +11,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use nix::sys::stat::{Mode, fchmod};
 use sha2::{Digest, Sha256};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::unix::pipe;
@@ -143,7 +144,8 @@ impl Tell {
     }
 }
 
-/// A pipe for one output stream: our end, and the blocking end for the program.
+/// A pipe for what a program writes: our end, and the blocking end for the program. It belongs to
+/// us, so nobody in a sandbox can open it by a path; see [`openable`].
 ///
 /// # Errors
 /// If no more pipes can be made.
@@ -152,13 +154,36 @@ pub(crate) fn output_pipe() -> io::Result<(pipe::Receiver, OwnedFd)> {
     Ok((receiver, sender.into_blocking_fd()?))
 }
 
-/// A pipe for standard input: our end, and the blocking end for the program.
+/// A pipe for what a program reads: our end, and the blocking end for the program, likewise.
 ///
 /// # Errors
 /// If no more pipes can be made.
 pub(crate) fn input_pipe() -> io::Result<(pipe::Sender, OwnedFd)> {
     let (sender, receiver) = pipe::pipe()?;
     Ok((sender, receiver.into_blocking_fd()?))
+}
+
+/// Which way a program's end of a pipe goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// The program reads.
+    In,
+    /// The program writes.
+    Out,
+}
+
+/// Lets whoever has a program's end also open it by its path (`/dev/stdout`, `/dev/fd/4`), in its
+/// own direction only: what was written cannot be read back.
+///
+/// # Errors
+/// If the kernel refuses.
+pub(crate) fn openable(end: OwnedFd, way: Way) -> io::Result<OwnedFd> {
+    let mode = match way {
+        Way::In => Mode::S_IRUSR | Mode::S_IRGRP | Mode::S_IROTH,
+        Way::Out => Mode::S_IWUSR | Mode::S_IWGRP | Mode::S_IWOTH,
+    };
+    fchmod(&end, mode)?;
+    Ok(end)
 }
 
 /// Reads a stream to its end, or until `cut`. What came before an error is kept beside it.

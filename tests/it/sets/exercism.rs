@@ -10,11 +10,11 @@ use serde_json::{Map, Value, json};
 use super::{Set, Task, Truth, folder, set, truths};
 use crate::tools;
 
-/// Builds the tests with the one copy of Catch and reports as JUnit.
+/// Builds the tests with the one copy of Catch and reports as JUnit. Catch opens its report by path.
 const CATCH: &str = "\
 set -e
 g++ -std=c++17 -O0 -DEXERCISM_RUN_ALL_TESTS -o /tmp/tests *.cpp test/tests-main.cpp
-exec /tmp/tests -r junit -o /dev/stdout >&4
+exec /tmp/tests -r junit -o /dev/fd/4
 ";
 
 pub(super) fn sets() -> Vec<Set> {
@@ -25,7 +25,8 @@ pub(super) fn sets() -> Vec<Set> {
             exercises("python", "unittest")
         })
         .with(PYTEST),
-        set("exercism_rust", 0, || exercises("rust", "cargo_test")).with(&["rust/bin/cargo"]),
+        set("exercism_rust", 0, || exercises("rust", "cargo_test"))
+            .with(&["rust/bin/cargo", "crates/vendor/rand"]),
         set("exercism_go", 2, || exercises("go", "go_test")).with(&["/usr/bin/go"]),
         set("exercism_javascript", 2, || exercises("javascript", "jest"))
             .with(&["jest/node_modules/.bin/jest"]),
@@ -133,12 +134,24 @@ impl Exercise {
             test_files.insert("test/catch.hpp".to_owned(), encoded(&catch));
             test_files.insert(".task/judge.sh".to_owned(), json!(CATCH));
         }
+        if kind == "cargo_test" {
+            test_files.insert(".cargo/config.toml".to_owned(), json!(vendored()));
+        }
         verify["test_files"] = Value::Object(test_files);
         json!({
             "policy": super::POLICY, "argv": [], "files": files, "verify": verify,
             "limits": {"wall_ms_max": 300_000, "cpu_ms_max": 120_000},
         })
     }
+}
+
+/// Cargo's configuration for crates without a registry.
+fn vendored() -> String {
+    let folder = tools::folder().join("crates/vendor");
+    format!(
+        "[source.crates-io]\nreplace-with = \"vendored\"\n\
+         [source.vendored]\ndirectory = {folder:?}\n"
+    )
 }
 
 fn verify(kind: &str, tests: &[&str]) -> Value {
@@ -166,6 +179,7 @@ fn verify(kind: &str, tests: &[&str]) -> Value {
         }),
         "command" => json!({
             "kind": kind, "argv": ["bash", ".task/judge.sh"], "format": "junit_xml",
+            "report": "/dev/fd/4",
         }),
         _go => json!({"kind": kind}),
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::programs::Programs;
 use super::whole::{contradiction, not_whole, observe, without};
-use super::{HarnessEvidence, HarnessPlan, Observed, ours};
+use super::{HarnessEvidence, HarnessPlan, Observed, ReportPipe, ours};
 use crate::diagnostics::{self, DiagnosticFormat};
 use crate::formats::{ReportFormat, parse};
 use crate::untrusted::Untrusted;
@@ -65,7 +65,7 @@ pub(super) fn plan(spec: &HarnessSpec, nonce: &str) -> HarnessPlan {
         env,
         cwd: spec.cwd.clone(),
         files: [build, runner].into(),
-        report: true,
+        report: ReportPipe::Private,
         ..HarnessPlan::default()
     }
 }

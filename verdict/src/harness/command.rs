@@ -2,7 +2,7 @@
 //! format the request names.
 
 use super::whole::{how_it_ended, not_whole, observe};
-use super::{HarnessEvidence, HarnessPlan, Observed};
+use super::{HarnessEvidence, HarnessPlan, Observed, ReportPipe};
 use crate::formats::{ReportFormat, parse};
 use crate::grade::Output;
 use crate::verdict::Outcome;
@@ -17,7 +17,7 @@ pub(super) fn plan(spec: &HarnessSpec, _nonce: &str) -> HarnessPlan {
             ReportFrom::File(path) => vec![path.clone()],
             _ => Vec::new(),
         },
-        report: spec.report == ReportFrom::Descriptor,
+        report: ReportPipe::of(&spec.report),
         ..HarnessPlan::default()
     }
 }
@@ -26,7 +26,7 @@ pub(super) fn read(spec: &HarnessSpec, _nonce: &str, evidence: &HarnessEvidence<
     let mut observed = Observed::default();
     let cut = |output: Output<'_>| output.dropped_bytes > 0;
     let (bytes, broken, place) = match &spec.report {
-        ReportFrom::Descriptor => (
+        ReportFrom::Descriptor | ReportFrom::Path => (
             Some(evidence.report),
             evidence.report_too_long,
             "descriptor 4".to_owned(),

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::programs::Programs;
 use super::whole::{contradiction, not_whole, observe, without};
-use super::{HarnessEvidence, HarnessPlan, Observed, ours};
+use super::{HarnessEvidence, HarnessPlan, Observed, ReportPipe, ours};
 use crate::diagnostics::{self, DiagnosticFormat};
 use crate::formats::{ReportFormat, parse};
 use crate::untrusted::Untrusted;
@@ -52,7 +52,7 @@ pub(super) fn plan(spec: &HarnessSpec, nonce: &str) -> HarnessPlan {
         env,
         cwd: spec.cwd.clone(),
         files: [run, runner].into(),
-        report: true,
+        report: ReportPipe::Private,
         ..HarnessPlan::default()
     }
 }

@@ -1,7 +1,7 @@
 //! Jest, with a reporter of ours beside which no other speaks.
 
 use super::whole::contradiction;
-use super::{HarnessEvidence, HarnessPlan, Observed, lines, ours};
+use super::{HarnessEvidence, HarnessPlan, Observed, ReportPipe, lines, ours};
 use crate::verify::HarnessSpec;
 
 const REPORTER: &str = include_str!("../../harness/jest_reporter.cjs");
@@ -27,7 +27,7 @@ pub(super) fn plan(spec: &HarnessSpec, nonce: &str) -> HarnessPlan {
         env: spec.env.clone(),
         cwd: spec.cwd.clone(),
         files: [reporter_file].into(),
-        report: true,
+        report: ReportPipe::Private,
         ..HarnessPlan::default()
     }
 }

@@ -2,7 +2,7 @@
 //! which does not have the report's descriptor.
 
 use super::whole::contradiction;
-use super::{HarnessEvidence, HarnessPlan, Observed, lines, ours};
+use super::{HarnessEvidence, HarnessPlan, Observed, ReportPipe, lines, ours};
 use crate::verify::HarnessSpec;
 
 const REPORTER: &str = include_str!("../../harness/node_reporter.mjs");
@@ -34,7 +34,7 @@ pub(super) fn plan(spec: &HarnessSpec, nonce: &str) -> HarnessPlan {
         env,
         cwd: spec.cwd.clone(),
         files: [reporter_file, preload_file].into(),
-        report: true,
+        report: ReportPipe::Private,
         ..HarnessPlan::default()
     }
 }

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::{HarnessEvidence, HarnessPlan, Observed};
+use super::{HarnessEvidence, HarnessPlan, Observed, ReportPipe};
 use crate::grade::describe;
 use crate::plan::HARNESS_FOLDER;
 use crate::verdict::{Diagnostic, Outcome, Severity, TamperNote, TestResult, TestStatus};
@@ -99,7 +99,7 @@ pub(super) fn plan(spec: &HarnessSpec, nonce: &str, runner: &str, more: &[&str])
         cwd: spec.cwd.clone(),
         files,
         collect: Vec::new(),
-        report: true,
+        report: ReportPipe::Private,
     }
 }
 

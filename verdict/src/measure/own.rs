@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::diagnostics::DiagnosticFormat as F;
-use crate::harness::{HarnessEvidence, HarnessPlan};
+use crate::harness::{HarnessEvidence, HarnessPlan, ReportPipe};
 use crate::plan::HARNESS_FOLDER;
 use crate::verify::{Language, Measure, MeasureSpec};
 
@@ -215,7 +215,7 @@ pub(super) fn plan(tool: Tool, spec: &MeasureSpec, nonce: &str) -> HarnessPlan {
         cwd: String::new(),
         files,
         collect: Vec::new(),
-        report: true,
+        report: ReportPipe::Private,
     }
 }
 

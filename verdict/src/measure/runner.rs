@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::harness::{HarnessEvidence, HarnessPlan};
+use crate::harness::{HarnessEvidence, HarnessPlan, ReportPipe};
 use crate::plan::HARNESS_FOLDER;
 use crate::verify::{Language, MeasureSpec, ReportFrom};
 
@@ -28,7 +28,7 @@ pub(super) fn plan_of_author(spec: &MeasureSpec) -> HarnessPlan {
         cwd: spec.cwd.clone(),
         files: BTreeMap::new(),
         collect,
-        report: spec.report == ReportFrom::Descriptor,
+        report: ReportPipe::of(&spec.report),
     }
 }
 
@@ -61,7 +61,7 @@ pub(super) fn plan(spec: &MeasureSpec, nonce: &str, mode: &str) -> HarnessPlan {
         cwd: spec.cwd.clone(),
         files,
         collect: Vec::new(),
-        report: true,
+        report: ReportPipe::Private,
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::ending::Ending;
 use crate::grade::{Ended, Output};
-use crate::harness::{self, HarnessEvidence};
+use crate::harness::{self, HarnessEvidence, ReportPipe};
 use crate::untrusted::Untrusted;
 use crate::verdict::{Isolation, Outcome, Verdict};
 use crate::verify::{Language, Measure, MeasureSpec, OnTamper, ReportFrom, VerifySpec};
@@ -373,7 +373,8 @@ fn plans_hold_our_files_and_the_authors_command() {
     let own = VerifySpec::Measure(spec(Measure::Compile, Language::Python, "-m.py"));
     let own = harness::plan(&own, NONCE).expect("a plan");
     assert_eq!(own.argv[2..], [NONCE, "./-m.py", ".rollcage/right.py"]);
-    assert!(own.files.contains_key(".rollcage/compile_python.py") && own.report);
+    assert!(own.files.contains_key(".rollcage/compile_python.py"));
+    assert_eq!(own.report, ReportPipe::Private);
     let file = command(
         Measure::Lint,
         "sarif",
@@ -382,7 +383,7 @@ fn plans_hold_our_files_and_the_authors_command() {
     let author = harness::plan(&VerifySpec::Measure(file), NONCE).expect("a plan");
     assert_eq!(
         (author.argv.as_slice(), author.report),
-        (&["tool".to_owned()][..], false)
+        (&["tool".to_owned()][..], ReportPipe::None)
     );
     assert_eq!(author.collect, ["r.sarif"]);
     let mut leaks = spec(Measure::Leaks, Language::C, "m.c");

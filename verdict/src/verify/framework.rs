@@ -73,6 +73,8 @@ pub enum ReportFrom {
     /// What was written to descriptor 4, a private pipe.
     #[default]
     Descriptor,
+    /// What was written to descriptor 4 by whoever has it, or opens it by path.
+    Path,
     /// Standard output.
     Stdout,
     /// Standard error.
@@ -82,13 +84,15 @@ pub enum ReportFrom {
 }
 
 impl ReportFrom {
-    /// As requests write it: `descriptor`, `stdout`, `stderr`, or a path; empty = the default.
+    /// As requests write it: `descriptor`, `stdout`, `stderr`, the path of descriptor 4, or one
+    /// below `/workspace`; empty = the default.
     #[must_use]
     pub fn parse(text: &str) -> Self {
         match text {
             "" | "descriptor" => Self::Descriptor,
             "stdout" => Self::Stdout,
             "stderr" => Self::Stderr,
+            "/dev/fd/4" | "/proc/self/fd/4" => Self::Path,
             path => Self::File(path.to_owned()),
         }
     }

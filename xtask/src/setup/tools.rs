@@ -1,4 +1,5 @@
-//! Tools of the tests that no Debian package brings: a recent Rust and Go, jest, linters. They lie
+//! Tools of the tests that no Debian package brings: a recent Rust and Go, jest, linters, pytest as
+//! new as the tables of truths, crates that exercises in Rust depend on. They lie
 //! below `/opt`, which the built-in policies let programs read and execute, in a folder that the
 //! tests' daemons show to sandboxes. Each has a stamp that says what it was made from.
 
@@ -8,7 +9,7 @@ use crate::skips::Skip;
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// Names the folder of tools for tests.
 pub(crate) const FOLDER_VARIABLE: &str = "ROLLCAGE_TOOLS_DIR";
@@ -22,7 +23,10 @@ struct Tool {
     make: fn(&[&str], &Path) -> Result<()>,
 }
 
-const TOOLS: [Tool; 4] = [
+/// Pins what the crates of the tests depend on.
+const CRATES_LOCK: &str = include_str!("crates.lock");
+
+const TOOLS: [Tool; 6] = [
     Tool {
         name: "rust",
         from: &["the compiler that builds this repository"],
@@ -37,6 +41,22 @@ const TOOLS: [Tool; 4] = [
         name: "python",
         from: &["ruff==0.17.6"],
         make: from_pypi,
+    },
+    Tool {
+        name: "pytest",
+        from: &[
+            "pytest==9.2.0",
+            "iniconfig==2.3.1",
+            "packaging==26.4",
+            "pluggy==1.7.0",
+            "pygments==2.21.0",
+        ],
+        make: environment,
+    },
+    Tool {
+        name: "crates",
+        from: &["itertools = \"=0.14.0\"", "rand = \"=0.10.4\"", CRATES_LOCK],
+        make: crates,
     },
     Tool {
         name: "jest",
@@ -135,6 +155,41 @@ fn rust(_from: &[&str], made: &Path) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// A virtual environment that has the system's modules too, with newer ones over them.
+fn environment(packages: &[&str], made: &Path) -> Result<()> {
+    let mut venv = Command::new("/usr/bin/python3");
+    venv.args(["-m", "venv", "--without-pip", "--system-site-packages"]);
+    shell::must(venv.arg(made))?;
+    let mut python = Command::new(made.join("bin/python3"));
+    python.args(["-I", "-c"]);
+    let modules =
+        shell::capture(python.arg("import sysconfig; print(sysconfig.get_path('purelib'))"))?;
+    from_pypi(packages, Path::new(modules.trim()))
+}
+
+/// The sources of crates, for tests that build without a network: a configuration of theirs names
+/// this folder in the place of the registry.
+fn crates(dependencies: &[&str], made: &Path) -> Result<()> {
+    let [dependencies @ .., lock] = dependencies else {
+        bail!("no lock file");
+    };
+    let manifest = format!(
+        "[package]\nname = \"tests-crates\"\nversion = \"0.0.0\"\nedition = \"2021\"\n\
+         [lib]\npath = \"lib.rs\"\n[dependencies]\n{}\n",
+        dependencies.join("\n")
+    );
+    for (name, content) in [
+        ("Cargo.toml", manifest.as_str()),
+        ("Cargo.lock", lock),
+        ("lib.rs", ""),
+    ] {
+        fs::write(made.join(name), content).with_context(|| format!("write {name}"))?;
+    }
+    let mut cargo = Command::new("cargo");
+    cargo.args(["vendor", "--quiet", "--locked", "vendor"]);
+    shell::must(cargo.current_dir(made).stdout(Stdio::null()))
 }
 
 fn from_pypi(packages: &[&str], made: &Path) -> Result<()> {

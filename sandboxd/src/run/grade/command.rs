@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::OwnedFd;
 
-use verdict::harness::{self, HarnessEvidence, HarnessPlan, REPORT_FD_ENV};
+use verdict::harness::{self, HarnessEvidence, HarnessPlan, REPORT_FD_ENV, ReportPipe};
 use verdict::plan::REPORT_FD;
 use verdict::protect::Workspace;
 use verdict::verify::framework::REPEAT_MAX;
@@ -19,7 +19,7 @@ use crate::run::plan::{CWD_DEFAULT, spawn_spec};
 use crate::run::program::{Program, Ran, run_program};
 use crate::run::report::{self, Report};
 use crate::run::request::InputFile;
-use crate::run::streams::{input_pipe, output_pipe};
+use crate::run::streams::{Way, input_pipe, openable, output_pipe};
 
 /// Judges by the command of `spec`, as often as it asks. `left` is what the request's run left.
 pub(super) async fn by_command(
@@ -121,8 +121,11 @@ async fn run(
     env.extend(plan.env.clone());
     let mut extra = Vec::new();
     let mut reading = None;
-    if plan.report {
-        let (pipe, writer) = output_pipe()?;
+    if plan.report != ReportPipe::None {
+        let (pipe, mut writer) = output_pipe()?;
+        if plan.report == ReportPipe::Openable {
+            writer = openable(writer, Way::Out)?;
+        }
         extra = vec![at_its_end()?, writer];
         reading = Some(report::begin(pipe));
         env.insert(REPORT_FD_ENV.to_owned(), REPORT_FD.to_string());
