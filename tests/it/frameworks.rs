@@ -395,9 +395,13 @@ fn pytest_is_that_of_the_interpreter_on_the_path() {
                   report.outcome = 'passed'\n    return report\n\
                   reports.TestReport.from_item_and_call = forged\n\
                   def twice(n):\n    return 0\n";
+    // The framework is looked at before a conftest.py is loaded, and puts hooks of its own in later.
+    let mut configured = with("configured", &path, right, PASSED);
+    configured.line["verify"]["test_files"]["conftest.py"] = json!("");
     judge(
         &world,
         &[
+            configured,
             with("newer", &path, right, PASSED),
             with("system", "/usr/bin:/bin", right, NOT_SOLVED),
             with("leaves", &path, leaves, NOT_PASSED),

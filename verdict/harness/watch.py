@@ -6,6 +6,7 @@ say `isolation: shared`.
 import ast
 import posix
 import sys
+from functools import partial
 
 FRAMEWORKS = ("_pytest", "pytest", "pluggy", "unittest", "iniconfig")
 # Modules of which functions and classes must be the same objects at the end.
@@ -104,6 +105,9 @@ def over(note, author, core):
     def allowed(path, now):
         if path.startswith(("builtins.", "unittest.", "_pytest.", "pluggy.", "pytest.")):
             return path == "builtins.breakpoint"
+        # Since 8.4 pytest puts its own in here, with a list to remember exceptions of threads in.
+        if path == "threading.excepthook" and type(now) is partial:
+            now = now.func
         code = code_of(now)
         return code is not None and (code.co_filename in author or "-packages" in code.co_filename)
 
