@@ -167,3 +167,42 @@ fn compile_errors_of_every_language_have_their_lines() {
     assert_eq!(outcome(missing), "verifier_error", "{missing}");
     assert!(missing["verdict"]["reward"].is_null(), "{missing}");
 }
+
+/// Go reads from the home folder which toolchain it is; in the workspace that would be the
+/// solution's, which compiles whatever one likes.
+#[test]
+fn a_toolchain_of_the_solution_compiles_nothing() {
+    const TEST: &str = "measures::compile::a_toolchain_of_the_solution_compiles_nothing";
+    let Some(world) = tools::world(TEST) else {
+        return;
+    };
+    if !skips::has_file(TEST, "/usr/bin/go") {
+        return;
+    }
+    let tool = |name: &str| {
+        let version = std::fs::read_to_string("/usr/lib/go/VERSION").unwrap_or_default();
+        let version = version.lines().next().unwrap_or_default().to_owned();
+        let text = format!(
+            "#!/bin/sh\ncase \"$*\" in *-V=full*) echo '{name} version {version}';; esac\n\
+             for a in \"$@\"; do if [ \"$p\" = -o ]; then\n\
+             echo 'go object linux amd64 {version}' > \"$a\"; fi; p=\"$a\"; done\nexit 0\n"
+        );
+        json!({"text": text, "mode": 0o755})
+    };
+    let mut files = json!({
+        "s.go": "package main\nvar x int = \"not an int\"\nfunc main() { undefined() }\n",
+        ".config/go/env": "GOROOT=/workspace/fake\n",
+        "fake/VERSION": "go1.19.8",
+    });
+    for name in ["compile", "link", "asm", "buildid", "pack", "cgo", "vet"] {
+        files[format!("fake/pkg/tool/linux_amd64/{name}")] = tool(name);
+    }
+    for package in ["runtime", "internal/cpu", "runtime/internal/sys"] {
+        let last = package.rsplit('/').next().unwrap_or_default();
+        files[format!("fake/src/{package}/x.go")] = json!(format!("package {last}\n"));
+    }
+    let verify = json!({"kind": "compile", "language": "go", "file": "s.go"});
+    let results = batch::run(&world, &[request("forged", files, verify)]);
+    let result = &results["forged"];
+    assert_eq!(outcome(result), "compile_error", "{result}");
+}

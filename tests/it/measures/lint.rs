@@ -66,3 +66,44 @@ fn linters_count_and_a_missing_one_earns_nothing() {
         results["missing"]
     );
 }
+
+/// What a solution says to keep a compiler quiet about it is a warning itself.
+#[test]
+fn warnings_switched_off_in_the_source_are_warnings() {
+    const TEST: &str = "measures::lint::warnings_switched_off_in_the_source_are_warnings";
+    let Some(world) = tools::world(TEST) else {
+        return;
+    };
+    let bad = "int g(void) { int x; return x; }\n";
+    let lint = json!({"kind": "lint", "language": "c", "file": "m.c", "max_warnings": 0});
+    let with = |before: &str| json!({"m.c": format!("{before}\n{bad}")});
+    let pragma = "/* */ # /**/ pra\\\ngma GCC diagnostic ignored \"-Wuninitialized\"";
+    let silent = [
+        ("plain", with("")),
+        ("pragma", with(pragma)),
+        ("marker", with("# 1 \"m.c\" 3")),
+        (
+            "operator",
+            with("_Pragma(\"GCC diagnostic ignored \\\"-Wall\\\"\")"),
+        ),
+        (
+            "header",
+            json!({"m.c": "#include \"t.h\"\n", "t.h": format!("#pragma GCC system_header\n{bad}")}),
+        ),
+    ];
+    let honest = "#define S(line) #line\nconst char *s(void) { return \"#1 \" S(x); }\n";
+    let mut requests: Vec<_> = (silent.iter())
+        .map(|(id, files)| request(id, files.clone(), lint.clone()))
+        .collect();
+    requests.push(request("honest", json!({"m.c": honest}), lint));
+    let results = batch::run(&world, &requests);
+    for (id, _) in silent {
+        assert_eq!(outcome(&results[id]), "failed", "{id}: {}", results[id]);
+    }
+    assert_eq!(
+        outcome(&results["honest"]),
+        "passed",
+        "{}",
+        results["honest"]
+    );
+}

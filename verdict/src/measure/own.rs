@@ -113,13 +113,13 @@ pub(super) fn linter(language: Language, file: &str) -> Option<Tool> {
     Some(match language {
         Language::C => tool(
             "gcc -fanalyzer",
-            "gcc -fanalyzer -Wall -Wextra -O1 -c -o /dev/null \"$1\"",
+            "gcc -fanalyzer -Wall -Wextra -O1 -c -o /dev/null \"$1\"; silenced \"$?\" gcc \"$1\"",
             F::GccText,
             C,
         ),
         Language::Cpp => tool(
             "g++",
-            "g++ -Wall -Wextra -O1 -c -o /dev/null \"$1\"",
+            "g++ -Wall -Wextra -O1 -c -o /dev/null \"$1\"; silenced \"$?\" g++ \"$1\"",
             F::GccText,
             CPP,
         ),
@@ -147,7 +147,7 @@ pub(super) fn linter(language: Language, file: &str) -> Option<Tool> {
         },
         Language::Shell => tool(
             "shellcheck",
-            "shellcheck -f gcc \"$1\"",
+            "shellcheck --norc -f gcc \"$1\"",
             F::GccText,
             ("sh", "#!/bin/sh\ntrue\n"),
         ),
@@ -167,10 +167,25 @@ pub(super) fn runs_code(spec: &MeasureSpec) -> bool {
         }
 }
 
+/// Tells, as a warning where it stands, what makes a compiler of C or C++ keep its warnings to
+/// itself: in the file and in those of the task's that it includes. Then exits as the compiler did.
+const SILENCED: &str = r##"silenced() {
+    for file in $("$2" -MM "$3" 2>/dev/null | tr -d '\\'); do
+        case "$file" in *:) continue ;; esac
+        sed -e ':a' -e '/\\$/{N;s/\\\n//;ba' -e '}' "$file" \
+            | grep -nE '^(.*\*/)?[[:space:]]*(#|%:|\?\?=)(/\*.*\*/|[[:space:]])*(pragma.*(diagnostic|system_header)|line[[:space:]]|[0-9])|_Pragma' \
+            | while IFS=: read -r line _; do
+                printf '%s:%s:1: warning: warnings are switched off here [-Wsilenced]\n' "$file" "$line" >&2
+            done
+    done
+    return "$1"
+}
+"##;
+
 /// Our script. It is read whole before it starts anything.
 fn script(tool: Tool) -> String {
     format!(
-        "{{\ncheck() {{ {}; }}\ncheck \"$2\" 4>&-\ncode=$?\n\
+        "{{\n{SILENCED}check() {{ {}; }}\ncheck \"$2\" 4>&-\ncode=$?\n\
          if [ \"$code\" -ne 0 ]; then\n    check \"$3\" >/dev/null 2>&1 4>&-\n    \
          printf '%s %s\\n' \"$1\" \"$?\" >&4\nfi\nexit \"$code\"\n}}\n",
         tool.command
@@ -201,8 +216,9 @@ pub(super) fn plan(tool: Tool, spec: &MeasureSpec, nonce: &str) -> HarnessPlan {
         ("GOCACHE", "/tmp/rollcage-go"),
         ("GOFLAGS", "-mod=mod"),
         ("GOTOOLCHAIN", "local"),
-        // The solution's own, where its home is the workspace: it could name another toolchain.
+        // A home in the workspace is the solution's: tools read there which toolchain to run.
         ("GOENV", "off"),
+        ("HOME", "/tmp"),
         ("CARGO_TARGET_DIR", "/tmp/rollcage-cargo"),
     ];
     let mut env: BTreeMap<String, String> = (defaults.iter())
