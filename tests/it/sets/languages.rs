@@ -79,6 +79,48 @@ fn without_packages(text: &str) -> String {
     lines.map(|line| format!("{line}\n")).collect()
 }
 
+/// Packages that solutions and tests of Go use.
+const GO_PACKAGES: [&str; 12] = [
+    "bytes",
+    "crypto/md5",
+    "fmt",
+    "github.com/stretchr/testify/assert",
+    "math",
+    "math/rand",
+    "regexp",
+    "sort",
+    "strconv",
+    "strings",
+    "testing",
+    "time",
+];
+
+/// A Go file with the imports that it uses in place of its own: the set has one list for solution
+/// and tests together, and Go takes neither an import too few nor one too many.
+fn with_imports(file: &str) -> String {
+    let mut code = String::new();
+    let mut within = false;
+    for line in file.lines() {
+        match line.trim_start() {
+            "import (" => within = true,
+            ")" if within => within = false,
+            "package main" => {}
+            line if within || line.starts_with("import \"") => {}
+            _code => code.push_str(&format!("{line}\n")),
+        }
+    }
+    let used = GO_PACKAGES.iter().filter(|package| {
+        let name = package.rsplit('/').next().unwrap_or(package);
+        let whole = |at: usize| !code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
+        let call = format!("{name}.");
+        code.match_indices(&call).any(|(at, _)| whole(at))
+    });
+    let imports: String = used
+        .map(|package| format!("import \"{package}\"\n"))
+        .collect();
+    format!("package main\n{imports}{code}")
+}
+
 fn humaneval_x(name: &str) -> Option<Vec<Task>> {
     let truth = truths("humaneval_x", &format!("humaneval_x_{name}"))?;
     let task = |row: &Value| {
@@ -89,14 +131,17 @@ fn humaneval_x(name: &str) -> Option<Vec<Task>> {
                 without_packages(text(row, "declaration")),
                 text(row, "canonical_solution")
             ),
-            "go" => format!(
+            "go" => with_imports(&format!(
                 "package main\n{}{}",
                 text(row, "prompt"),
                 text(row, "canonical_solution")
-            ),
+            )),
             _ => format!("{}{}", text(row, "prompt"), text(row, "canonical_solution")),
         };
-        let tests = format!("{}{}", optional(row, "test_setup"), text(row, "test"));
+        let mut tests = format!("{}{}", optional(row, "test_setup"), text(row, "test"));
+        if name == "go" {
+            tests = with_imports(&tests);
+        }
         let mut line = asserts(name, &solution, &tests);
         let declaration = without_packages(optional(row, "declaration"));
         declare(name, &mut line, &declaration);

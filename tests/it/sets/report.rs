@@ -23,8 +23,8 @@ pub(super) struct Explained {
 #[serde(deny_unknown_fields)]
 struct Entry {
     set: String,
-    /// Exact, or a beginning followed by `*`.
-    id: String,
+    /// Each exact, or a beginning followed by `*`.
+    ids: Vec<String>,
     /// What it is judged to be.
     outcome: String,
     reason: String,
@@ -37,11 +37,11 @@ impl Explained {
 
     fn reason(&self, set: &str, id: &str, outcome: &str) -> Option<&str> {
         let fits = |entry: &&Entry| {
-            let named = match entry.id.strip_suffix('*') {
+            let named = |name: &String| match name.strip_suffix('*') {
                 Some(beginning) => id.starts_with(beginning),
-                None => entry.id == id,
+                None => name == id,
             };
-            named && entry.set == set && entry.outcome == outcome
+            entry.ids.iter().any(named) && entry.set == set && entry.outcome == outcome
         };
         self.explained
             .iter()
