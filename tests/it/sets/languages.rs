@@ -111,9 +111,14 @@ fn with_imports(file: &str) -> String {
     }
     let used = GO_PACKAGES.iter().filter(|package| {
         let name = package.rsplit('/').next().unwrap_or(package);
-        let whole = |at: usize| !code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
         let call = format!("{name}.");
-        code.match_indices(&call).any(|(at, _)| whole(at))
+        // What a package gives starts with a capital; "strings." ends a sentence.
+        let used = |at: usize| {
+            let (before, after) = (&code[..at], &code[at + call.len()..]);
+            !before.ends_with(|c: char| c.is_alphanumeric() || c == '_')
+                && after.starts_with(|c: char| c.is_uppercase())
+        };
+        code.match_indices(&call).any(|(at, _)| used(at))
     });
     let imports: String = used
         .map(|package| format!("import \"{package}\"\n"))
