@@ -5,6 +5,7 @@ mod audit;
 mod batch;
 mod bench;
 mod cancel;
+mod compat;
 mod connection;
 mod demo;
 mod doctor;
@@ -87,6 +88,9 @@ enum Command {
     /// Measure this machine, beside bare processes and the peers that are installed.
     #[command(subcommand)]
     Bench(bench::BenchCommand),
+    /// Serve endpoints that other projects' clients know.
+    #[command(subcommand)]
+    Compat(compat::CompatCommand),
     /// List runs, latest first.
     Ps(ps::PsArgs),
     /// End a run.
@@ -165,6 +169,7 @@ async fn dispatch(context: &Context, command: Command) -> Result<u8, Failure> {
         Command::Doctor(args) => doctor::doctor(context, &args).await,
         Command::Demo(args) => demo::demo(context, &args).await,
         Command::Bench(command) => bench::bench(context, command).await,
+        Command::Compat(command) => compat::compat(context, command).await,
         Command::Ps(args) => ps::ps(context, &args).await,
         Command::Cancel(args) => cancel::cancel(context, &args).await,
         Command::Explain(args) => explain::explain(context, &args).await,

@@ -76,7 +76,8 @@ impl ConnectionOptions {
         })
     }
 
-    fn named_endpoint(&self) -> Result<Option<Endpoint>, Failure> {
+    /// The daemon that the options name, if they name one.
+    pub(crate) fn named_endpoint(&self) -> Result<Option<Endpoint>, Failure> {
         let Some(uri) = &self.connect else {
             return Ok(None);
         };

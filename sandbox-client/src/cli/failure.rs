@@ -61,6 +61,16 @@ pub(crate) enum Failure {
     /// The daemon's answer does not fit this version of the contract.
     #[error("read the daemon's answer: {what}")]
     Answer { what: String },
+    /// A file of keys that cannot be used.
+    #[error("use {}", path.display())]
+    Keys {
+        path: PathBuf,
+        #[source]
+        source: compat::server::KeyFileError,
+    },
+    /// An endpoint that cannot be served.
+    #[error("serve the endpoint")]
+    Serve(#[source] compat::ServeError),
     /// A folder that cannot be graded as a task.
     #[error(transparent)]
     Task(#[from] TaskError),
@@ -91,12 +101,15 @@ impl Failure {
             | Self::Usage { .. }
             | Self::Read { .. }
             | Self::TooLarge { .. }
+            | Self::Keys { .. }
+            | Self::Serve(compat::ServeError::OpenToAll { .. })
             | Self::Endpoint(_) => USAGE,
             Self::Embedded(_)
             | Self::Client(_)
             | Self::Answer { .. }
             | Self::Write { .. }
             | Self::Measure { .. }
+            | Self::Serve(_)
             | Self::Local { .. } => SANDBOX,
             Self::Interrupted => INTERRUPTED,
             Self::StdoutClosed => STDOUT_CLOSED,
