@@ -165,7 +165,7 @@ pub const LANGUAGES: &[Language] = &[
                 "jest",
                 "--runInBand",
                 "--no-cache",
-                "--rootDir=/workspace",
+                "--config={\"rootDir\":\"/workspace\",\"testEnvironment\":\"node\"}",
                 "--runTestsByPath",
                 "{source}",
             ],

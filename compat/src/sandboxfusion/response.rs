@@ -28,6 +28,8 @@ pub struct StageAnswer {
     pub status: StageStatus,
     /// Wall-clock time in seconds.
     pub execution_time: f64,
+    /// CPU time of all its processes in seconds.
+    pub cpu_time: f64,
     /// Its exit code; negative: the signal that ended it; none: its time was up.
     pub return_code: Option<i32>,
     /// Standard output; bytes that are no UTF-8 are replaced.

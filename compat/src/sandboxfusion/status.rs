@@ -78,6 +78,7 @@ pub(super) fn told(ran: &Ran, busy: BusyTimeouts) -> Result<Told, Trouble> {
         answer: StageAnswer {
             status,
             execution_time: seconds(usage.wall_ms),
+            cpu_time: seconds(usage.cpu_user_ms.saturating_add(usage.cpu_system_ms)),
             return_code,
             stdout: String::from_utf8_lossy(&ran.stdout).into_owned(),
             stderr: String::from_utf8_lossy(&ran.stderr).into_owned(),
