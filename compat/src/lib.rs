@@ -8,6 +8,8 @@
 pub mod daemon;
 pub mod sandboxfusion;
 pub mod server;
+#[cfg(test)]
+mod testing;
 
 pub use daemon::{Ceilings, Daemon, Ran, Trouble};
 pub use server::{ServeError, Server, Settings};

@@ -1,6 +1,9 @@
 //! One request of `/run_code`, from its bytes to its answer: parse, look whether the language is
 //! there, build if it is built, run.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -91,6 +94,7 @@ impl Executor {
             key: self.key.as_deref(),
             output_bytes_max: self.settings.output_bytes_max,
         };
+        self.check_limits(&plan).await?;
         let patience = Patience::of(&request, language);
         let mut notes = Vec::new();
         let mut built = Vec::new();
@@ -102,7 +106,7 @@ impl Executor {
             let ceilings = self.ceilings(&plan.policy_of(stage)).await?;
             let message = plan.build((stage, pattern), &ceilings, patience.left_ms());
             let ran = self.daemon.run(message).await;
-            let mut ran = ran.map_err(|trouble| blamed(trouble, &request, "compile_timeout"))?;
+            let mut ran = ran.map_err(|trouble| blamed(trouble, &request))?;
             let answer = self.told(&ran, "compile", &mut notes)?;
             if !answer.is_success() {
                 return Ok(answered(&request, (Some(answer), None), ran.result, notes));
@@ -113,7 +117,7 @@ impl Executor {
         let ceilings = self.ceilings(&plan.policy_of(&language.run)).await?;
         let message = plan.run(built, &ceilings, patience.left_ms());
         let ran = self.daemon.run(message).await;
-        let ran = ran.map_err(|trouble| blamed(trouble, &request, "run_timeout"))?;
+        let ran = ran.map_err(|trouble| blamed(trouble, &request))?;
         let answer = self.told(&ran, "run", &mut notes)?;
         let results = (compile_result, Some(answer));
         Ok(answered(&request, results, ran.result, notes))
@@ -130,6 +134,31 @@ impl Executor {
             );
             Failed::Invalid(Invalid::new("language", &Value::from(name), problem))
         })
+    }
+
+    /// What the policies do not give is told before anything is built.
+    async fn check_limits(&self, plan: &Plan<'_>) -> Result<(), Failed> {
+        let request = plan.request;
+        if let Some((stage, _)) = &plan.language.build {
+            let policy = plan.policy_of(stage);
+            let ceilings = self.ceilings(&policy).await?;
+            within_time(
+                "compile_timeout",
+                request.compile_ms_max,
+                (&policy, &ceilings),
+            )?;
+        }
+        let policy = plan.policy_of(&plan.language.run);
+        let ceilings = self.ceilings(&policy).await?;
+        within_time("run_timeout", request.run_ms_max, (&policy, &ceilings))?;
+        match request.memory_bytes_max {
+            Some(bytes) if bytes > ceilings.memory_bytes_max => {
+                let most = ceilings.memory_bytes_max >> 20;
+                let problem = format!("policy {policy} gives at most {most} MiB");
+                Err(Invalid::new("memory_limit_MB", &Value::from(bytes >> 20), problem).into())
+            }
+            _ => Ok(()),
+        }
     }
 
     async fn ceilings(&self, policy: &str) -> Result<Ceilings, Trouble> {
@@ -162,7 +191,10 @@ fn answered(
             notes.push(format!("{}: {}", missing.path, missing.reason));
         }
         for asked in &request.fetch_files {
-            let found = result.files.iter().find(|file| file.path == relative(asked));
+            let found = result
+                .files
+                .iter()
+                .find(|file| file.path == relative(asked));
             files.extend(found.map(|file| (asked.clone(), STANDARD.encode(&file.content))));
         }
     }
@@ -211,7 +243,7 @@ fn is_taken(request: &RunCode, path: &str) -> bool {
 
 fn taken(path: &str) -> Invalid {
     let problem = "is a name of this endpoint's own; give the file another one";
-    Invalid::new(format!("files[{path:?}]"), &Value::from("…"), problem)
+    Invalid::new(format!("files[{path:?}]"), &Value::Null, problem)
 }
 
 /// What was built; nothing at all is our trouble, since the compiler said that all went well.
@@ -227,8 +259,22 @@ fn artefacts(result: &mut RunResult) -> Result<Vec<CollectedFile>, Trouble> {
     }
 }
 
+fn within_time(
+    field: &str,
+    wall_ms: u64,
+    (policy, ceilings): (&str, &Ceilings),
+) -> Result<(), Invalid> {
+    if wall_ms <= ceilings.wall_ms_max {
+        return Ok(());
+    }
+    let seconds = |ms: u64| Duration::from_millis(ms).as_secs_f64();
+    let most = seconds(ceilings.wall_ms_max);
+    let problem = format!("policy {policy} gives at most {most} seconds");
+    Err(Invalid::new(field, &Value::from(seconds(wall_ms)), problem))
+}
+
 /// A refusal of the daemon in the words of the request that it is about.
-fn blamed(trouble: Trouble, request: &RunCode, timeout: &str) -> Failed {
+fn blamed(trouble: Trouble, request: &RunCode) -> Failed {
     let Trouble::Refused {
         field: Some(field),
         message,
@@ -236,21 +282,25 @@ fn blamed(trouble: Trouble, request: &RunCode, timeout: &str) -> Failed {
     else {
         return trouble.into();
     };
-    let seconds = |ms: u64| Value::from(Duration::from_millis(ms).as_secs_f64());
-    let (name, value) = match field.as_str() {
-        "limits.wall_ms_max" if timeout == "compile_timeout" => {
-            (timeout.to_owned(), seconds(request.compile_ms_max))
-        }
-        "limits.wall_ms_max" => (timeout.to_owned(), seconds(request.run_ms_max)),
-        "limits.memory_bytes_max" => {
-            let mib = request.memory_bytes_max.unwrap_or_default() >> 20;
-            ("memory_limit_MB".to_owned(), Value::from(mib))
-        }
-        field if field.starts_with("files") => (field.to_owned(), Value::from("…")),
-        field => match field.strip_prefix("collect") {
-            Some(index) => (format!("fetch_files{index}"), Value::from("…")),
-            None => return Trouble::Refused { field: Some(field.to_owned()), message }.into(),
-        },
-    };
-    Invalid::new(name, &value, message).into()
+    let problem = message
+        .strip_prefix(&format!("{field}: "))
+        .unwrap_or(&message);
+    if field.starts_with("files") {
+        return Invalid::new(field, &Value::Null, problem).into();
+    }
+    if let Some(index) = field.strip_prefix("collect") {
+        let number = index.trim_matches(['[', ']']).parse().ok();
+        let path = number.and_then(|number: usize| request.fetch_files.get(number));
+        let value = path.map_or(Value::Null, |path| Value::from(path.as_str()));
+        return Invalid::new(format!("fetch_files{index}"), &value, problem).into();
+    }
+    if field == "limits.memory_bytes_max" {
+        let mib = request.memory_bytes_max.unwrap_or_default() >> 20;
+        return Invalid::new("memory_limit_MB", &Value::from(mib), problem).into();
+    }
+    Trouble::Refused {
+        field: Some(field),
+        message,
+    }
+    .into()
 }

@@ -153,7 +153,10 @@ pub const LANGUAGES: &[Language] = &[
             stage(&["javac", "-d", "rollcage-classes", "{source}"], "build"),
             "rollcage-classes/**",
         )),
-        run: stage(&["java", "-cp", "rollcage-classes:.", "-ea", "{main}"], "build"),
+        run: stage(
+            &["java", "-cp", "rollcage-classes:.", "-ea", "{main}"],
+            "build",
+        ),
     },
     Language {
         name: "jest",
@@ -202,7 +205,14 @@ pub const LANGUAGES: &[Language] = &[
         source: Source::File("test_main", "py"),
         build: None,
         run: stage(
-            &["python3", "-m", "pytest", "-p", "no:cacheprovider", "{source}"],
+            &[
+                "python3",
+                "-m",
+                "pytest",
+                "-p",
+                "no:cacheprovider",
+                "{source}",
+            ],
             "python",
         ),
     },
@@ -257,11 +267,7 @@ impl Language {
     ///
     /// # Errors
     /// The name that the source must have and another file has.
-    pub(crate) fn place(
-        &self,
-        code: &str,
-        taken: impl Fn(&str) -> bool,
-    ) -> Result<Placed, String> {
+    pub(crate) fn place(&self, code: &str, taken: impl Fn(&str) -> bool) -> Result<Placed, String> {
         match self.source {
             Source::File(stem, ending) => {
                 let mut path = format!("{stem}.{ending}");

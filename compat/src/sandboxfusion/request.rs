@@ -43,11 +43,11 @@ pub struct RunCode {
 
 /// A field that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{field} = {value}: {problem}")]
+#[error("{}", self.text())]
 pub struct Invalid {
     /// Its path.
     pub field: String,
-    /// What was given, shortened.
+    /// What was given, shortened; empty where there is nothing to show.
     pub value: String,
     /// What is wrong with it, and what would be right.
     pub problem: String,
@@ -55,7 +55,10 @@ pub struct Invalid {
 
 impl Invalid {
     pub(crate) fn new(field: impl Into<String>, value: &Value, problem: impl Into<String>) -> Self {
-        let text = value.to_string();
+        let text = match value {
+            Value::Null => String::new(),
+            value => value.to_string(),
+        };
         let mut shown: String = text.chars().take(SHOWN_CHARS_MAX).collect();
         if shown.len() < text.len() {
             shown.push('…');
@@ -64,6 +67,18 @@ impl Invalid {
             field: field.into(),
             value: shown,
             problem: problem.into(),
+        }
+    }
+
+    fn text(&self) -> String {
+        let Self {
+            field,
+            value,
+            problem,
+        } = self;
+        match value.as_str() {
+            "" => format!("{field}: {problem}"),
+            value => format!("{field} = {value}: {problem}"),
         }
     }
 }

@@ -105,8 +105,7 @@ impl Plan<'_> {
         if let Some(path) = self.search_path {
             env.insert("PATH".to_owned(), path.to_owned());
         }
-        let mut labels =
-            HashMap::from([(ENDPOINT_LABEL.to_owned(), "sandboxfusion".to_owned())]);
+        let mut labels = HashMap::from([(ENDPOINT_LABEL.to_owned(), "sandboxfusion".to_owned())]);
         if let Some(key) = self.key {
             labels.insert(KEY_LABEL.to_owned(), key.to_owned());
         }

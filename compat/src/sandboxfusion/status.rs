@@ -97,7 +97,9 @@ fn ending_of(result: &RunResult) -> Result<&Ending, Trouble> {
         let ending = result.ending.as_ref().and_then(|it| it.reason.as_ref());
         let why = reason.filter(|text| !text.is_empty()).or(ending);
         let why = why.map_or("no reason given", String::as_str);
-        return Err(Trouble::fault(format!("the daemon's or the host's fault: {why}")));
+        return Err(Trouble::fault(format!(
+            "the daemon's or the host's fault: {why}"
+        )));
     }
     result
         .ending
@@ -118,7 +120,9 @@ fn exited(result: &RunResult, ending: &Ending) -> Parts {
 
 fn signalled(ending: &Ending) -> Result<Parts, Trouble> {
     if let Some(by) = &ending.sent_by {
-        return Err(Trouble::fault(format!("the run was ended from outside: {by}")));
+        return Err(Trouble::fault(format!(
+            "the run was ended from outside: {by}"
+        )));
     }
     let signal = ending.signal.unwrap_or_default();
     Ok((StageStatus::Finished, Some(-signal), None))
@@ -176,7 +180,10 @@ fn cancelled(ending: &Ending) -> Trouble {
 
 fn not_started(ending: &Ending) -> Trouble {
     let path = ending.path.as_deref().unwrap_or_default();
-    let reason = ending.reason.as_deref().unwrap_or("it could not be started");
+    let reason = ending
+        .reason
+        .as_deref()
+        .unwrap_or("it could not be started");
     Trouble::fault(format!("{path}: {reason}"))
 }
 

@@ -114,7 +114,9 @@ impl App {
         };
         let slot = Arc::clone(&self.slots).try_acquire_owned().map_err(full)?;
         let kib = u32::try_from(length.div_ceil(1 << 10)).unwrap_or(u32::MAX);
-        let room = Arc::clone(&self.room).try_acquire_many_owned(kib).map_err(full)?;
+        let room = Arc::clone(&self.room)
+            .try_acquire_many_owned(kib)
+            .map_err(full)?;
         Ok((slot, room))
     }
 

@@ -5,8 +5,8 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use compat::{Ceilings, Daemon, Ran, Trouble};
-use futures::future::BoxFuture;
 use futures::StreamExt;
+use futures::future::BoxFuture;
 use serde::Deserialize;
 
 use super::super::failure::chain;
@@ -105,21 +105,35 @@ fn complete(live: Ran, mut result: pb::RunResult) -> Result<Ran, Trouble> {
     let dropped = result.dropped_bytes.unwrap_or_default();
     let stdout = std::mem::take(&mut result.stdout);
     let stderr = std::mem::take(&mut result.stderr);
-    let is_up = result.ending.as_ref().is_some_and(|ending| ending.kind() == pb::EndingKind::OutputUp);
-    let whole = |kept: Vec<u8>, dropped: u64, live: Vec<u8>, summary: Option<&pb::StreamSummary>| {
-        // Of a program that wrote too much nobody needs all.
-        if dropped == 0 || is_up {
-            return Ok(kept);
-        }
-        let total = summary.map_or(0, |summary| summary.total_bytes);
-        // What came live is that of the first attempt, and may have been cut for slowness.
-        if u64::try_from(live.len()).ok() == Some(total) && result.earlier_attempts.is_empty() {
-            return Ok(live);
-        }
-        Err(Trouble::fault("a part of the output was lost on its way"))
-    };
-    let stdout = whole(stdout, dropped.stdout, live.stdout, result.stdout_summary.as_ref())?;
-    let stderr = whole(stderr, dropped.stderr, live.stderr, result.stderr_summary.as_ref())?;
+    let is_up = result
+        .ending
+        .as_ref()
+        .is_some_and(|ending| ending.kind() == pb::EndingKind::OutputUp);
+    let whole =
+        |kept: Vec<u8>, dropped: u64, live: Vec<u8>, summary: Option<&pb::StreamSummary>| {
+            // Of a program that wrote too much nobody needs all.
+            if dropped == 0 || is_up {
+                return Ok(kept);
+            }
+            let total = summary.map_or(0, |summary| summary.total_bytes);
+            // What came live is that of the first attempt, and may have been cut for slowness.
+            if u64::try_from(live.len()).ok() == Some(total) && result.earlier_attempts.is_empty() {
+                return Ok(live);
+            }
+            Err(Trouble::fault("a part of the output was lost on its way"))
+        };
+    let stdout = whole(
+        stdout,
+        dropped.stdout,
+        live.stdout,
+        result.stdout_summary.as_ref(),
+    )?;
+    let stderr = whole(
+        stderr,
+        dropped.stderr,
+        live.stderr,
+        result.stderr_summary.as_ref(),
+    )?;
     Ok(Ran {
         result,
         stdout,
@@ -130,7 +144,9 @@ fn complete(live: Ran, mut result: pb::RunResult) -> Result<Ran, Trouble> {
 fn trouble(error: ClientError) -> Trouble {
     match error {
         // Whoever may not ask, and whatever is not there, is for the operator to put right.
-        ClientError::Refused(answer) if answer.code == "cancelled" => Trouble::fault(answer.message),
+        ClientError::Refused(answer) if answer.code == "cancelled" => {
+            Trouble::fault(answer.message)
+        }
         ClientError::Refused(answer) => Trouble::Refused {
             field: answer.field,
             message: answer.message,
