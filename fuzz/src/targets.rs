@@ -17,6 +17,7 @@ mod measures;
 mod policy;
 mod reports;
 mod request;
+mod sandboxfusion;
 mod tasks;
 mod verdicts;
 mod wire;
@@ -177,6 +178,13 @@ pub const TARGETS: &[Target] = &[
         run: config::run,
         seeds: config::seeds,
         mutations: 3_000,
+    },
+    Target {
+        name: "sandboxfusion",
+        what: "requests and files of keys of the SandboxFusion endpoint",
+        run: sandboxfusion::run,
+        seeds: sandboxfusion::seeds,
+        mutations: 5_000,
     },
     Target {
         name: "patches",

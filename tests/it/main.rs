@@ -20,6 +20,8 @@ mod chaos;
 #[cfg(test)]
 mod cli;
 #[cfg(test)]
+mod compat;
+#[cfg(test)]
 mod contention;
 #[cfg(test)]
 mod data;

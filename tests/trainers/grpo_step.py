@@ -1,12 +1,13 @@
 """One real GRPO step of TRL on the CPU, offline, with rewards from the endpoint.
 
 The model is one layer with random weights; what it writes is thrown away, and completion N is
-scored by a program that prints N modulo 2, so that the right rewards are known. The last of four
-completions is never scored, as if it could not be.
+scored by a program that prints N modulo 2, so that the right rewards are known. The last
+completion is never scored, as if it could not be.
 
-With `--trouble` the step stops before the second program and before the third, prints a word and
-waits for a line: whoever started it ends the daemon at the first stop and starts another at the
-second. What is unscored then is `None`, which TRL keeps out of mean and deviation.
+With `--trouble` the group is of six, and the step stops before the third program and before the
+fifth, says why and waits for a line: whoever started it ends the daemon at the first stop and
+starts another at the second. What is unscored then is `None`, which TRL keeps out of mean and
+deviation. As verl does, HTTP 504 is tried three times.
 
 Prints one JSON object: the rewards, the advantages that TRL made of them, and its log.
 """
@@ -16,6 +17,7 @@ import math
 import os
 import sys
 import tempfile
+import time
 import warnings
 
 os.environ.update(
@@ -38,11 +40,12 @@ from transformers import (  # noqa: E402
 from trl import GRPOConfig, GRPOTrainer  # noqa: E402
 
 URL = os.environ["SANDBOX_FUSION_URL"]
-GROUP = 4
 TROUBLE = "--trouble" in sys.argv
+GROUP = 6 if TROUBLE else 4
+ATTEMPTS = 3
 # What the trainer says of its progress goes elsewhere than what we tell.
 TOLD, sys.stdout = sys.stdout, sys.stderr
-STOPS = {1: "end the daemon", 2: "start a daemon"}
+STOPS = {2: "end the daemon", 4: "start a daemon"}
 
 
 def tokenizer():
@@ -78,10 +81,15 @@ def model(words):
 def score(number):
     """The reward of a program, or None where nothing can be said of it."""
     body = {"code": f"print({number % 2})", "language": "python", "run_timeout": 20}
-    answer = requests.post(URL, json=body, timeout=60)
-    if answer.status_code != 200:
-        print(f"unscored: {answer.status_code} {answer.json()['message']}", file=sys.stderr)
+    for attempt in range(1, ATTEMPTS + 1):
+        answer = requests.post(URL, json=body, timeout=60)
+        if answer.status_code != 504:
+            break
+        print(f"{answer.status_code} {answer.json()['message']}", file=sys.stderr)
+        time.sleep(attempt)
+    else:
         return None
+    answer.raise_for_status()
     answer = answer.json()
     return float(answer["run_result"]["stdout"]) if answer["status"] == "Success" else 0.0
 

@@ -77,7 +77,7 @@ def test_a_hundred_cases_of_three_kinds_at_once(check):
     )
     inputs = [("late" if n in late else "case") + str(n) for n in range(100)]
     outputs = ["no such output" if n in wrong else f"saw case{n}\n" for n in range(100)]
-    results, told = check({"inputs": inputs, "outputs": outputs}, code, timeout=15)
+    results, told = check({"inputs": inputs, "outputs": outputs}, code, timeout=12)
     expected = [-3 if n in late else n not in wrong for n in range(100)]
     different = [(n, results[n], told[n]) for n in range(100) if results[n] != expected[n]]
     assert not different

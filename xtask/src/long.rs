@@ -2,6 +2,7 @@
 //! runs, kills and hardships for many rounds. Each ends in a short table, for a quiet machine.
 
 mod locks;
+mod trainers;
 
 use crate::binaries::{self, Profile};
 use crate::runs;
@@ -34,8 +35,8 @@ const FAULTS: u64 = 500;
 const CHAOS_ROUNDS: u64 = 500;
 
 /// Names of the long forms.
-pub(crate) const NAMES: [&str; 8] = [
-    "fuzz", "soak", "chaos", "faults", "flips", "racers", "sets", "locks",
+pub(crate) const NAMES: [&str; 9] = [
+    "fuzz", "soak", "chaos", "faults", "flips", "racers", "sets", "locks", "trainers",
 ];
 
 /// The long form that the first word names.
@@ -52,6 +53,7 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> Result<ExitCode> {
         ["racers", rest @ ..] => racers(root, rest),
         ["sets", rest @ ..] => sets(root, rest),
         ["locks"] => locks::write(root),
+        ["trainers"] => trainers::run(root),
         other => bail!("unknown words: {}", other.join(" ")),
     }
 }

@@ -26,7 +26,7 @@ struct Tool {
 /// Pins what the crates of the tests depend on.
 const CRATES_LOCK: &str = include_str!("crates.lock");
 
-const TOOLS: [Tool; 6] = [
+const TOOLS: [Tool; 7] = [
     Tool {
         name: "rust",
         from: &["the compiler that builds this repository"],
@@ -70,6 +70,11 @@ const TOOLS: [Tool; 6] = [
             "lodash@4",
         ],
         make: from_npm,
+    },
+    Tool {
+        name: "trainers",
+        from: &["sandbox-fusion==0.3.7", "verl==0.9.1"],
+        make: trainers,
     },
 ];
 
@@ -206,6 +211,18 @@ fn from_pypi(packages: &[&str], made: &Path) -> Result<()> {
     .arg(made)
     .args(packages);
     shell::must(&mut pip)
+}
+
+/// The first with what it needs; of the others only their own files, which tests load one by one.
+fn trainers(packages: &[&str], made: &Path) -> Result<()> {
+    let (whole, own) = packages.split_at(1);
+    let mut pip = Command::new("/usr/bin/python3");
+    pip.args(["-m", "pip", "install", "--quiet", "--no-compile"])
+        .args(["--root-user-action=ignore", "--target"])
+        .arg(made)
+        .args(whole);
+    shell::must(&mut pip)?;
+    from_pypi(own, made)
 }
 
 fn from_npm(packages: &[&str], made: &Path) -> Result<()> {

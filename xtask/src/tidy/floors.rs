@@ -13,8 +13,10 @@ const FLOOR_MAX: u8 = 4;
 
 /// Beginnings of the names of crates that bring a runtime or a network, and who may import those.
 const CONFINED: [(&[&str], &[&str]); 1] = [(
-    &["tokio", "tonic", "hyper", "tower", "futures", "rustls"],
-    &["sandboxd", "sandbox-client", "tests"],
+    &[
+        "axum", "tokio", "tonic", "hyper", "tower", "futures", "rustls",
+    ],
+    &["compat", "sandboxd", "sandbox-client", "tests"],
 )];
 
 /// A workspace member as cargo tells it.
