@@ -82,9 +82,7 @@ impl Executor {
     pub async fn run_code(&self, body: &[u8]) -> Result<Answer, Failed> {
         let request = RunCode::parse(body)?;
         let language = self.language(&request.language).await?;
-        let placed = language
-            .place(&request.code, |path| is_taken(&request, path))
-            .map_err(|path| taken(&path))?;
+        let placed = language.place(&request.code, |path| is_taken(&request, path))?;
         let plan = Plan {
             request: &request,
             language,
@@ -101,7 +99,7 @@ impl Executor {
         let mut compile_result = None;
         if let Some((stage, pattern)) = &language.build {
             if is_taken(&request, pattern) {
-                return Err(taken(pattern).into());
+                return Err(Invalid::taken(pattern).into());
             }
             let ceilings = self.ceilings(&plan.policy_of(stage)).await?;
             let message = plan.build((stage, pattern), &ceilings, patience.left_ms());
@@ -239,11 +237,6 @@ impl Patience {
 
 fn is_taken(request: &RunCode, path: &str) -> bool {
     request.files.keys().any(|given| relative(given) == path)
-}
-
-fn taken(path: &str) -> Invalid {
-    let problem = "is a name of this endpoint's own; give the file another one";
-    Invalid::new(format!("files[{path:?}]"), &Value::Null, problem)
 }
 
 /// What was built; nothing at all is our trouble, since the compiler said that all went well.

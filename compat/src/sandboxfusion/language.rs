@@ -5,6 +5,8 @@ mod java;
 #[cfg(test)]
 mod tests;
 
+use super::request::Invalid;
+
 /// What a language needs of the image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Need {
@@ -267,7 +269,11 @@ impl Language {
     ///
     /// # Errors
     /// The name that the source must have and another file has.
-    pub(crate) fn place(&self, code: &str, taken: impl Fn(&str) -> bool) -> Result<Placed, String> {
+    pub(crate) fn place(
+        &self,
+        code: &str,
+        taken: impl Fn(&str) -> bool,
+    ) -> Result<Placed, Invalid> {
         match self.source {
             Source::File(stem, ending) => {
                 let mut path = format!("{stem}.{ending}");
@@ -286,7 +292,7 @@ impl Language {
                 let names = java::names(code);
                 let path = format!("{}.java", names.file);
                 if taken(&path) {
-                    return Err(path);
+                    return Err(Invalid::taken(&path));
                 }
                 Ok(Placed {
                     path,

@@ -70,6 +70,12 @@ impl Invalid {
         }
     }
 
+    /// A file has a name that the endpoint needs itself.
+    pub(crate) fn taken(path: &str) -> Self {
+        let problem = "is a name of this endpoint's own; give the file another one";
+        Self::new(format!("files[{path:?}]"), &Value::Null, problem)
+    }
+
     fn text(&self) -> String {
         let Self {
             field,

@@ -13,7 +13,7 @@ use axum::routing::{get, post};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::{Settings, Tenants, is_this_machine};
@@ -182,18 +182,25 @@ fn require_json(headers: &HeaderMap) -> Result<(), Refusal> {
 /// that only read the body find `SandboxError` in it.
 struct Refusal {
     status: StatusCode,
-    answer: Answer,
-    detail: serde_json::Value,
+    body: Value,
     retry_after: Option<u64>,
 }
 
 impl Refusal {
     fn new(status: StatusCode, text: impl Into<String>) -> Self {
         let text = text.into();
+        let detail = json!(text);
+        Self::with_detail(status, text, detail)
+    }
+
+    fn with_detail(status: StatusCode, text: String, detail: Value) -> Self {
+        let mut body = json!(Answer::sandbox_error(text));
+        if let Some(fields) = body.as_object_mut() {
+            fields.insert("detail".to_owned(), detail);
+        }
         Self {
             status,
-            detail: json!(text),
-            answer: Answer::sandbox_error(text),
+            body,
             retry_after: None,
         }
     }
@@ -201,11 +208,7 @@ impl Refusal {
 
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
-        let mut body = json!(self.answer);
-        if let Some(fields) = body.as_object_mut() {
-            fields.insert("detail".to_owned(), self.detail);
-        }
-        let mut response = (self.status, Json(body)).into_response();
+        let mut response = (self.status, Json(self.body)).into_response();
         if let Some(seconds) = self.retry_after {
             let seconds = HeaderValue::from(seconds);
             response.headers_mut().insert(header::RETRY_AFTER, seconds);
@@ -239,13 +242,11 @@ fn unusable(invalid: &Invalid) -> Refusal {
         "body" => StatusCode::BAD_REQUEST,
         _ => StatusCode::UNPROCESSABLE_ENTITY,
     };
-    Refusal {
-        detail: json!([{
-            "type": "value_error",
-            "loc": ["body", invalid.field],
-            "msg": invalid.problem,
-            "input": invalid.value,
-        }]),
-        ..Refusal::new(status, invalid.to_string())
-    }
+    let detail = json!([{
+        "type": "value_error",
+        "loc": ["body", invalid.field],
+        "msg": invalid.problem,
+        "input": invalid.value,
+    }]);
+    Refusal::with_detail(status, invalid.to_string(), detail)
 }

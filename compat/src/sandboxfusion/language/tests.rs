@@ -37,7 +37,7 @@ fn words_of_a_stage_name_the_source() {
     assert_eq!(placed.path, "Foo.java");
     assert_eq!(placed.argv(&java.run).last().unwrap(), "a.b.Foo");
     let taken = java.place("class Foo {}", |path| path == "Foo.java");
-    assert_eq!(taken.unwrap_err(), "Foo.java");
+    assert_eq!(taken.unwrap_err().field, "files[\"Foo.java\"]");
 }
 
 #[test]
