@@ -66,7 +66,7 @@ macro_rules! short_forms {
 short_forms! {
     policy wire_launcher wire_init wire_boot audit_frames audit_log batch files
     verdict_report verdict_stdout case_report answers verify_block test_reports diagnostics coverage leaks frameworks
-    request config patches archives
+    request config sandboxfusion patches archives
 }
 
 #[test]
