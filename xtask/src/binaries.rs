@@ -33,6 +33,8 @@ pub(crate) enum Profile {
     Debug,
     /// For use and for measuring.
     Release,
+    /// For use elsewhere: as quick, and small.
+    Dist,
 }
 
 impl Profile {
@@ -41,6 +43,7 @@ impl Profile {
         match self {
             Self::Debug => "debug",
             Self::Release => "release",
+            Self::Dist => "dist",
         }
     }
 }
@@ -129,8 +132,14 @@ fn dynamic_build(root: &Path, profile: Profile) -> Command {
 fn cargo_build(root: &Path, profile: Profile) -> Command {
     let mut cargo = Command::new("cargo");
     cargo.current_dir(root).arg("build");
-    if profile == Profile::Release {
-        cargo.arg("--release");
+    match profile {
+        Profile::Debug => {}
+        Profile::Release => {
+            cargo.arg("--release");
+        }
+        Profile::Dist => {
+            cargo.args(["--profile", "dist"]);
+        }
     }
     cargo
 }

@@ -18,6 +18,7 @@ mod shell;
 mod skips;
 mod source;
 mod tidy;
+mod wheel;
 
 use anyhow::{Result, bail};
 use std::process::ExitCode;
@@ -47,6 +48,9 @@ fn dispatch(arguments: &[String]) -> Result<ExitCode> {
         ["build"] => runs::build(&root, binaries::Profile::Debug),
         ["build", "--release"] => runs::build(&root, binaries::Profile::Release),
         [word, ..] if long::NAMES.contains(word) => long::run(&root, &words),
+        ["wheel"] => wheel::wheel(&root, binaries::Profile::Dist),
+        ["wheel", "--debug"] => wheel::wheel(&root, binaries::Profile::Debug),
+        ["stubs"] => wheel::stubs(&root),
         ["tidy"] => tidy::report(&root),
         ["set-up"] => runs::set_up(&root),
         [] | ["help" | "--help" | "-h"] => {

@@ -21,7 +21,7 @@ use futures::StreamExt;
 use super::connection::with_daemon;
 use super::failure::{Failure, NEGATIVE, SANDBOX};
 use super::units::{self, EnvVar};
-use super::{Context, batch};
+use super::{Context, batch, outcome};
 use crate::client::Client;
 use crate::error::ClientError;
 use crate::pb;
@@ -61,6 +61,9 @@ pub(crate) struct GradeArgs {
     /// Prove the task: its own solution passes, an empty one does not, and five gradings agree.
     #[arg(long, conflicts_with_all = ["solution", "oracle"])]
     self_check: bool,
+    /// Only say in JSON what would be asked of a daemon: one line as `rollcage batch` reads it.
+    #[arg(long, conflicts_with = "self_check")]
+    print_request: bool,
     /// Policy instead of the one that the task names.
     #[arg(long, value_name = "NAME")]
     policy: Option<String>,
@@ -94,6 +97,10 @@ pub(crate) async fn grade(context: &Context, args: &GradeArgs) -> Result<u8, Fai
         (None, None) => return Err(no_oracle(&args.task)),
     };
     let request = solution::request(&task, &solution)?;
+    if args.print_request {
+        context.terminal.json_line(&outcome::to_json(&request)?)?;
+        return Ok(0);
+    }
     let mut results = with_daemon(context, async |client| run(client, vec![request]).await).await?;
     let result = results.pop().ok_or(ClientError::NoResult)?;
     report::result(&context.terminal, &task, &result)?;

@@ -26,7 +26,10 @@ struct Tool {
 /// Pins what the crates of the tests depend on.
 const CRATES_LOCK: &str = include_str!("crates.lock");
 
-const TOOLS: [Tool; 7] = [
+/// The folder of what the Python package needs, is tested and built with.
+pub(crate) const PYTHON_SDK: &str = "python-sdk";
+
+const TOOLS: [Tool; 8] = [
     Tool {
         name: "rust",
         from: &["the compiler that builds this repository"],
@@ -57,6 +60,35 @@ const TOOLS: [Tool; 7] = [
         name: "crates",
         from: &["itertools = \"=0.14.0\"", "rand = \"=0.10.4\"", CRATES_LOCK],
         make: crates,
+    },
+    Tool {
+        name: PYTHON_SDK,
+        from: &[
+            "grpcio==1.85.3",
+            "protobuf==6.33.6",
+            "typing-extensions==4.15.0",
+            // Tests.
+            "pytest==9.2.0",
+            "iniconfig==2.3.1",
+            "packaging==26.4",
+            "pluggy==1.7.0",
+            "pygments==2.21.0",
+            // Types.
+            "mypy==2.4.1",
+            "ast-serialize==0.13.1",
+            "librt==0.17.0",
+            "mypy-extensions==1.2.0",
+            "pathspec==1.1.1",
+            "types-grpcio==1.85.0.20261028",
+            "types-protobuf==6.32.1.20260221",
+            // The wheel.
+            "hatchling==1.33.0",
+            "tomlkit==0.15.2",
+            "trove-classifiers==2026.9.21.13",
+            // The messages: their generator is old on purpose, so that many versions read them.
+            "grpcio-tools==1.64.3",
+        ],
+        make: from_pypi,
     },
     Tool {
         name: "jest",
