@@ -69,6 +69,8 @@ mod nobody;
 #[cfg(test)]
 mod older_kernel;
 #[cfg(test)]
+mod python_sdk;
+#[cfg(test)]
 mod retries;
 #[cfg(test)]
 mod roles;

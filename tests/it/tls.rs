@@ -12,12 +12,12 @@ use crate::world::{Spoken, World, speak};
 const TOKEN: &str = "a token of this test";
 
 /// An authority and what it signed, as PEM files in one folder.
-struct Keys {
+pub(crate) struct Keys {
     folder: tempfile::TempDir,
 }
 
 impl Keys {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let keys = Self { folder };
         let key = KeyPair::generate().expect("a key");
@@ -54,6 +54,11 @@ impl Keys {
         keys
     }
 
+    /// The folder of the files.
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
     fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
@@ -69,7 +74,8 @@ pub(crate) fn free_port() -> u16 {
     listener.local_addr().expect("its address").port()
 }
 
-fn configuration(keys: &Keys, port: u16, client_ca: bool) -> String {
+/// The configuration of a daemon that knows a certificate and a token.
+pub(crate) fn configuration(keys: &Keys, port: u16, client_ca: bool) -> String {
     use sha2::Digest as _;
     let file = |name: &str| format!("{:?}", keys.path(name));
     let mut text = format!(

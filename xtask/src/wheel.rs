@@ -28,10 +28,17 @@ pub(crate) fn wheel(root: &Path, profile: Profile) -> Result<ExitCode> {
         fs::remove_dir_all(&folder).with_context(|| format!("empty {}", folder.display()))?;
     }
     let mut pip = Command::new(PYTHON);
-    pip.args(["-m", "pip", "wheel", "--quiet", "--no-deps", "--no-cache-dir"])
-        .arg("--wheel-dir")
-        .arg(&folder)
-        .env(binaries::FOLDER_VARIABLE, &programs);
+    pip.args([
+        "-m",
+        "pip",
+        "wheel",
+        "--quiet",
+        "--no-deps",
+        "--no-cache-dir",
+    ])
+    .arg("--wheel-dir")
+    .arg(&folder)
+    .env(binaries::FOLDER_VARIABLE, &programs);
     let tools = tools::folder().join(tools::PYTHON_SDK);
     if tools.join("hatchling").is_dir() {
         // The same version, without the network.

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
+import functools
 import queue
 import time
 import uuid
+import weakref
 from collections import deque
 from collections.abc import Iterable, Iterator
 from types import TracebackType
@@ -72,6 +75,10 @@ class Client:
             if self._daemon is not None:
                 self._daemon.close()
             raise
+        # A daemon of our own waits for its connections: ours goes first.
+        self._at_exit = functools.partial(_close, weakref.ref(self))
+        if self._daemon is not None:
+            atexit.register(self._at_exit)
 
     def _open(self) -> grpc.Channel:
         end = self._endpoint
@@ -86,6 +93,7 @@ class Client:
 
     def close(self) -> None:
         """Ends the connection, what goes on over it, and the daemon if it is our own."""
+        atexit.unregister(self._at_exit)
         self._channel.close()
         if self._daemon is not None:
             self._daemon.close()
@@ -202,6 +210,12 @@ class Client:
     def status(self) -> Status:
         """Load and health of the node."""
         return convert(Status, self._ask("Node.Status", node_pb2.StatusRequest()))
+
+
+def _close(client: weakref.ref[Client]) -> None:
+    alive = client()
+    if alive is not None:
+        alive.close()
 
 
 class _Item:

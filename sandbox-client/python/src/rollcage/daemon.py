@@ -18,8 +18,8 @@ from .errors import NotStarted
 
 READY_S_MAX = 180.0
 """A daemon must be ready within this time: the first one of a boot tests itself before."""
-END_S_MAX = 30.0
-"""A daemon whose last run has ended must be gone within this time, then it is told to end."""
+END_S_MAX = 10.0
+"""A daemon must be gone within this time of our leaving it; then it is told to end, whoever uses it."""
 _LOG_BYTES_SHOWN = 16 << 10
 
 # The daemon ends when its standard input does, even if this process is killed; whoever started it
@@ -38,7 +38,8 @@ class Daemon:
         self._folder = Path(tempfile.mkdtemp(prefix="rollcage-"))
         # The daemon drops to a user of its own, which has to reach its state.
         self._folder.chmod(0o711)
-        self._log = self._folder / "log"
+        # Without a name: it is gone with whoever holds it, and can be read though the folder is gone.
+        self._log = tempfile.TemporaryFile()
         self._state = self._folder / "state" if state_dir is None else Path(state_dir).absolute()
         self.socket = self._folder / "s.sock"
         """The unix socket that it listens on."""
@@ -61,20 +62,22 @@ class Daemon:
         environment = {**os.environ, "ROLLCAGE_STATE_DIR": str(self._state)}
         # The socket of another daemon is not this one's business.
         environment.pop("ROLLCAGE_SOCKET", None)
+        shows_log = bool(environment.get("ROLLCAGE_LOG"))
+        if not shows_log:
+            environment["ROLLCAGE_LOG"] = "warn"
         ready, ready_write = os.pipe()
         words = [program, "serve", "--embedded", "--socket", self.socket, "--ready-fd", ready_write]
         try:
-            with self._log.open("wb") as log:
-                self._process = subprocess.Popen(
-                    ["/bin/sh", "-c", _SCRIPT, "sh", str(self._folder), *map(str, words)],
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.DEVNULL,
-                    stderr=log,
-                    env=environment,
-                    pass_fds=[ready_write],
-                    # Ctrl-C is for us: it ends our runs, then the daemon is ended in order.
-                    start_new_session=True,
-                )
+            self._process = subprocess.Popen(
+                ["/bin/sh", "-c", _SCRIPT, "sh", str(self._folder), *map(str, words)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=None if shows_log else self._log,
+                env=environment,
+                pass_fds=[ready_write],
+                # Ctrl-C is for us: it ends our runs, then the daemon is ended in order.
+                start_new_session=True,
+            )
         except OSError as error:
             os.close(ready)
             raise NotStarted(f"execute {program}: {error}") from error
@@ -94,11 +97,10 @@ class Daemon:
             line += read
 
     def _said(self) -> str:
-        try:
-            log = self._log.read_bytes()
-        except OSError:
-            return ""
-        text = log[-_LOG_BYTES_SHOWN:].decode(errors="replace").strip()
+        file = self._log.fileno()
+        start = max(os.fstat(file).st_size - _LOG_BYTES_SHOWN, 0)
+        # The daemon writes by the same offset, which this leaves alone.
+        text = os.pread(file, _LOG_BYTES_SHOWN, start).decode(errors="replace").strip()
         return f"; it said:\n{text}" if text else ""
 
     def close(self) -> None:
@@ -110,6 +112,7 @@ class Daemon:
         process = self._process
         if process is not None:
             self._end(process)
+        self._log.close()
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _end(self, process: subprocess.Popen[bytes]) -> None:

@@ -444,6 +444,16 @@ class RunResult:
         return tuple(convert(MissingFile, each) for each in self.message.files_missing)
 
     @property
+    def sandbox_id(self) -> str:
+        """Sandbox that the program ran in."""
+        return self.message.sandbox_id
+
+    @property
+    def node(self) -> str:
+        """Node that it ran on."""
+        return self.message.node
+
+    @property
     def audit(self) -> AuditReceipt:
         """Receipt of the audit record, which was written before the reply."""
         return convert(AuditReceipt, self.message.audit)
