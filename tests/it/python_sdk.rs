@@ -13,6 +13,7 @@ use nix::unistd::Pid;
 use crate::skips;
 use crate::tls::{Keys, configuration, free_port};
 use crate::tools;
+use crate::wait;
 use crate::world::{Spoken, World, speak, speak_within};
 
 /// Debian's: the folder of what it needs is made for it.
@@ -144,7 +145,7 @@ fn python_s_calls_outlive_a_killed_daemon() {
                 world.boot();
                 fs::remove_file(&asked).expect("take the file away");
             }
-            std::thread::sleep(PERIOD);
+            wait::pause(PERIOD);
         }
         tests.join().expect("the tests of the package")
     });
