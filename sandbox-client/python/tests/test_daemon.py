@@ -135,3 +135,42 @@ def test_what_it_said_is_told_where_it_does_not_start(monkeypatch: pytest.Monkey
     monkeypatch.setenv("ROLLCAGE_CONFIG", str(tmp_path / "none.toml"))
     with pytest.raises(rollcage.NotStarted, match="none.toml"):
         rollcage.Daemon()
+
+
+BUSY = "[runs]\nsandboxes_max = 1\nqueue_len_max = 2\n"
+
+
+@pytest.fixture
+def busy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> rollcage.Daemon:
+    """A daemon that runs one program at a time and lets two wait."""
+    config = tmp_path / "busy.toml"
+    config.write_text(BUSY)
+    monkeypatch.setenv("ROLLCAGE_CONFIG", str(config))
+    with rollcage.Daemon() as daemon:
+        yield daemon  # type: ignore[misc]
+
+
+def naps() -> list[rollcage.Request]:
+    return [rollcage.python("import time; time.sleep(0.3)") for _ in range(12)]
+
+
+def test_a_full_daemon_is_waited_for_in_a_batch(busy: rollcage.Daemon) -> None:
+    # Longer than the patience, since it gets on.
+    with rollcage.connect(busy.uri, patience_s=3) as client:
+        results = list(client.run_batch(naps(), in_flight=12))
+    assert [result for result in results if not isinstance(result, rollcage.RunResult)] == []
+
+
+async def test_a_full_daemon_is_waited_for_in_a_batch_async(busy: rollcage.Daemon) -> None:
+    async with rollcage.connect_async(busy.uri, patience_s=3) as client:
+        results = [result async for result in client.run_batch(naps(), in_flight=12)]
+    assert [result for result in results if not isinstance(result, rollcage.RunResult)] == []
+
+
+def test_without_patience_a_full_daemon_says_when_to_come_again(busy: rollcage.Daemon) -> None:
+    with rollcage.connect(busy.uri, patience_s=0) as client:
+        results = list(client.run_batch(naps(), in_flight=12))
+    refused = [result.error for result in results if isinstance(result, rollcage.NotRun)]
+    assert len(results) == 12 and 0 < len(refused) < 12
+    for error in refused:
+        assert isinstance(error, rollcage.QueueFull) and error.retry_after_s > 0 and error.reason == "QUEUE_FULL"

@@ -4,6 +4,7 @@ its caller and sleeps nowhere.
 
 from __future__ import annotations
 
+import math
 import time
 
 from .errors import DaemonFault, DaemonUnreachable, QueueFull, RollcageError
@@ -12,12 +13,24 @@ _FIRST_S = 0.1
 _MOST_S = 2.0
 
 
-class Patience:
-    """Counts from the first trouble."""
+class Progress:
+    """When something of a batch was last done: a daemon that is full of it is no trouble."""
 
-    def __init__(self, patience_s: float) -> None:
+    def __init__(self) -> None:
+        self.at = -math.inf
+
+    def note(self) -> None:
+        """Something was done."""
+        self.at = time.monotonic()
+
+
+class Patience:
+    """Counts from the first trouble; where the daemon is only full, from the batch's last progress."""
+
+    def __init__(self, patience_s: float, progress: Progress | None = None) -> None:
         self._patience_s = patience_s
-        self._until: float | None = None
+        self._progress = progress
+        self._since: float | None = None
         self._next_s = _FIRST_S
 
     def delay_s(self, error: RollcageError) -> float | None:
@@ -28,9 +41,12 @@ class Patience:
         if not retried:
             return None
         now = time.monotonic()
-        if self._until is None:
-            self._until = now + self._patience_s
-        left = self._until - now
+        if self._since is None:
+            self._since = now
+        since = self._since
+        if self._progress is not None and isinstance(error, QueueFull):
+            since = max(since, self._progress.at)
+        left = since + self._patience_s - now
         if left <= 0:
             return None
         wanted = error.retry_after_s if isinstance(error, QueueFull) else self._next_s

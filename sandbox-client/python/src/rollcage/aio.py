@@ -16,7 +16,7 @@ from . import _calls, _endpoint, _grade, _status
 from ._convert import convert
 from ._endpoint import CONNECT_S_MAX, StrPath
 from ._messages import message_of
-from ._patience import Patience
+from ._patience import Patience, Progress
 from .client import FETCH_S_MAX, IN_FLIGHT, Ids
 from .daemon import Daemon
 from .errors import InvalidRequest, RollcageError
@@ -113,8 +113,8 @@ class AsyncClient:
         except grpc.aio.UsageError as error:
             raise RollcageError("the client is closed") from error
 
-    async def _ask(self, name: str, message: Any) -> Any:
-        patience = Patience(self.patience_s)
+    async def _ask(self, name: str, message: Any, progress: Progress | None = None) -> Any:
+        patience = Patience(self.patience_s, progress)
         while True:
             try:
                 return await self._try(name, message, self.timeout_s)
@@ -152,13 +152,13 @@ class AsyncClient:
         """
         if in_flight < 1:
             raise InvalidRequest("in_flight: at least 1", reason="FIELD_INVALID", field="in_flight")
-        ids, slots = Ids(), asyncio.Semaphore(in_flight)
+        ids, progress, slots = Ids(), Progress(), asyncio.Semaphore(in_flight)
         results: asyncio.Queue[RunResult | NotRun | None] = asyncio.Queue()
         tasks: set[asyncio.Task[None]] = set()
         taken = given = 0
 
         async def one(message: RunRequest) -> None:
-            results.put_nowait(await self._outcome(message))
+            results.put_nowait(await self._outcome(message, progress))
 
         async def feed() -> None:
             nonlocal taken
@@ -195,11 +195,13 @@ class AsyncClient:
                 task.cancel()
             await asyncio.gather(feeder, *tasks, return_exceptions=True)
 
-    async def _outcome(self, message: RunRequest) -> RunResult | NotRun:
+    async def _outcome(self, message: RunRequest, progress: Progress) -> RunResult | NotRun:
         try:
-            return RunResult(await self._ask("Runs.Run", message))
+            result = RunResult(await self._ask("Runs.Run", message, progress))
         except RollcageError as error:
             return NotRun(message.id, error)
+        progress.note()
+        return result
 
     async def submit(self, **request: Unpack[Request]) -> str:
         """Starts a detached run, which goes on when we go away; gives its run id for `fetch`."""

@@ -20,7 +20,7 @@ from . import _calls, _endpoint, _grade, _status
 from ._convert import convert
 from ._endpoint import CONNECT_S_MAX, StrPath
 from ._messages import message_of
-from ._patience import Patience
+from ._patience import Patience, Progress
 from .daemon import Daemon
 from .errors import InvalidRequest, RollcageError
 from .queries import Capabilities, PolicyDocument, PolicySummary, Status
@@ -221,9 +221,9 @@ def _close(client: weakref.ref[Client]) -> None:
 class _Item:
     """One request of a batch, from when it is taken until its result is there."""
 
-    def __init__(self, message: RunRequest, patience_s: float) -> None:
+    def __init__(self, message: RunRequest, patience: Patience) -> None:
         self.message = message
-        self.patience = Patience(patience_s)
+        self.patience = patience
         self.call: Any = None
         self.due: float | None = None
         """When it is tried again, if it waits for that."""
@@ -263,6 +263,7 @@ class _Batch:
         self._client = client
         self._in_flight = in_flight
         self._ids = Ids()
+        self._progress = Progress()
         self._done: queue.SimpleQueue[_Item] = queue.SimpleQueue()
         self._items: set[_Item] = set()
         self._not_run: deque[NotRun] = deque()
@@ -291,7 +292,7 @@ class _Batch:
         if isinstance(admitted, NotRun):
             self._not_run.append(admitted)
         else:
-            item = _Item(admitted, self._client.patience_s)
+            item = _Item(admitted, Patience(self._client.patience_s, self._progress))
             self._items.add(item)
             self._call(item)
         return True
@@ -325,6 +326,7 @@ class _Batch:
         except grpc.FutureCancelledError as error:
             raise RollcageError("the client is closed") from error
         self._items.discard(item)
+        self._progress.note()
         return RunResult(result)
 
     def cancel(self) -> None:
