@@ -48,9 +48,7 @@ fn dispatch(arguments: &[String]) -> Result<ExitCode> {
         ["build"] => runs::build(&root, binaries::Profile::Debug),
         ["build", "--release"] => runs::build(&root, binaries::Profile::Release),
         [word, ..] if long::NAMES.contains(word) => long::run(&root, &words),
-        ["wheel"] => wheel::wheel(&root, binaries::Profile::Dist),
-        ["wheel", "--debug"] => wheel::wheel(&root, binaries::Profile::Debug),
-        ["stubs"] => wheel::stubs(&root),
+        ["wheel" | "stubs", ..] => wheel::run(&root, &words),
         ["tidy"] => tidy::report(&root),
         ["set-up"] => runs::set_up(&root),
         [] | ["help" | "--help" | "-h"] => {

@@ -4,7 +4,7 @@
 use crate::binaries::{self, Profile};
 use crate::setup::tools;
 use crate::shell;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -14,12 +14,25 @@ const PACKAGE: &str = "sandbox-client/python";
 /// Debian's, with which the package is tested.
 const PYTHON: &str = "/usr/bin/python3";
 
+/// The task that the words name.
+///
+/// # Errors
+/// When they name none, or it fails.
+pub(crate) fn run(root: &Path, words: &[&str]) -> Result<ExitCode> {
+    match words {
+        ["wheel"] => wheel(root, Profile::Dist),
+        ["wheel", "--debug"] => wheel(root, Profile::Debug),
+        ["stubs"] => stubs(root),
+        other => bail!("unknown words: {}", other.join(" ")),
+    }
+}
+
 /// Builds the programs, then a wheel that carries them, and prints its path. It is made for use; with
 /// `Profile::Debug` for tests.
 ///
 /// # Errors
 /// When a build fails, or pip cannot fetch the build's backend.
-pub(crate) fn wheel(root: &Path, profile: Profile) -> Result<ExitCode> {
+fn wheel(root: &Path, profile: Profile) -> Result<ExitCode> {
     let programs = binaries::build(root, profile)?;
     let folder = binaries::target_folder(root)?
         .join("rollcage")
@@ -59,7 +72,7 @@ fn only_file(folder: &Path) -> Result<PathBuf> {
 ///
 /// # Errors
 /// When the generator is missing or fails.
-pub(crate) fn stubs(root: &Path) -> Result<ExitCode> {
+fn stubs(root: &Path) -> Result<ExitCode> {
     let mut python = Command::new(PYTHON);
     python
         .arg(root.join(PACKAGE).join("generate.py"))
