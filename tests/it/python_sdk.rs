@@ -152,6 +152,40 @@ fn python_s_calls_outlive_a_killed_daemon() {
     all_passed(&spoken, 5, 0);
 }
 
+#[test]
+fn the_trainers_own_packages_take_its_rewards() {
+    const TEST: &str = "python_sdk::the_trainers_own_packages_take_its_rewards";
+    let Some(trainers) = std::env::var_os("ROLLCAGE_TRAINERS_PYTHON") else {
+        let reason = "torch and TRL are some GB: ./x trainers installs them";
+        skips::skip(TEST, reason);
+        return;
+    };
+    let Some(dependencies) = dependencies(TEST) else {
+        return;
+    };
+    let Some(world) = World::start(TEST) else {
+        return;
+    };
+    // What the environment lacks is taken from where the package's own needs lie.
+    let mut pytest = Command::new(trainers);
+    let surroundings = python(&world, &dependencies);
+    for (name, value) in surroundings.get_envs() {
+        match value {
+            Some(value) => pytest.env(name, value),
+            None => pytest.env_remove(name),
+        };
+    }
+    pytest
+        .current_dir(package())
+        .args(["-m", "pytest", "-q", "-s", "-rs", "trainers"]);
+    let spoken = speak_within(&mut pytest, b"", TESTS_MAX);
+    println!("{}", spoken.stdout());
+    // What else is installed there is tried too; a GRPO step of TRL always is.
+    let (passed, failed, _) = counts(&spoken);
+    assert_eq!((spoken.code, failed), (Some(0), 0), "{}", spoken.stderr());
+    assert!(passed >= 4, "only {passed} passed");
+}
+
 /// A program that uses the package as its README begins.
 const QUICKSTART: &str = "\
 import rollcage
