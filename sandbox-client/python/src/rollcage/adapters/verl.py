@@ -66,7 +66,8 @@ def register(*names: str) -> None:
     from verl.trainer.ppo import core_algos
 
     for name in names or ("grpo", "grpo_vectorized", "rloo", "reinforce_plus_plus_baseline", "opo", "grpo_passk"):
-        if name in core_algos.ADV_ESTIMATOR_REGISTRY:
+        there = core_algos.ADV_ESTIMATOR_REGISTRY
+        if name in there and PREFIX + name not in there:
             core_algos.register_adv_est(PREFIX + name)(_without_unscorable(core_algos.get_adv_estimator_fn(name)))
 
 
