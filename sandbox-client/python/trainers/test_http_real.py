@@ -1,5 +1,5 @@
-"""Rewards over HTTP, fetched by OpenRLHF's and slime's own code where it lies beside: TR_SRC has the
-unpacked wheel `openrlhf-0.11.2`, TR_GIT a checkout of slime.
+"""Rewards over HTTP, fetched by OpenRLHF's own code, where it is installed (without what it needs will
+do), and by slime's, of which TR_GIT has a checkout: it is no package.
 """
 
 from __future__ import annotations
@@ -65,9 +65,10 @@ def url_without_daemon() -> Iterator[str]:
 
 
 def openrlhf(monkeypatch: pytest.MonkeyPatch) -> Any:
-    folder = Path(os.environ.get("TR_SRC", "src"))
-    below = "openrlhf-0.11.2.data/purelib/openrlhf/utils/agent.py"
-    path = folder / below if (folder / below).is_file() else folder / "openrlhf-0.11.2" / below
+    package = importlib.util.find_spec("openrlhf")
+    if package is None or package.origin is None:
+        pytest.skip("openrlhf is not installed")
+    path = Path(package.origin).parent / "utils/agent.py"
     for name in ("openrlhf", "openrlhf.utils"):
         module(monkeypatch, name)
     module(monkeypatch, "openrlhf.utils.logging_utils", init_logger=logging.getLogger)
