@@ -12,6 +12,7 @@ mod doctor;
 mod explain;
 mod failure;
 mod grade;
+mod mcp;
 mod outcome;
 mod policy;
 mod ps;
@@ -91,6 +92,8 @@ enum Command {
     /// Serve endpoints that other projects' clients know.
     #[command(subcommand)]
     Compat(compat::CompatCommand),
+    /// Serve sandboxes as tools of a coding agent, on standard input and output.
+    Mcp(mcp::McpArgs),
     /// List runs, latest first.
     Ps(ps::PsArgs),
     /// End a run.
@@ -170,6 +173,7 @@ async fn dispatch(context: &Context, command: Command) -> Result<u8, Failure> {
         Command::Demo(args) => demo::demo(context, &args).await,
         Command::Bench(command) => bench::bench(context, command).await,
         Command::Compat(command) => compat::compat(context, command).await,
+        Command::Mcp(args) => mcp::mcp(context, args).await,
         Command::Ps(args) => ps::ps(context, &args).await,
         Command::Cancel(args) => cancel::cancel(context, &args).await,
         Command::Explain(args) => explain::explain(context, &args).await,

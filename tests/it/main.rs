@@ -57,6 +57,8 @@ mod languages;
 #[cfg(test)]
 mod leaks;
 #[cfg(test)]
+mod mcp;
+#[cfg(test)]
 mod measures;
 #[cfg(test)]
 mod modes;

@@ -17,6 +17,8 @@ use crate::daemon::{Daemon, Trouble};
 
 /// Something that was missing is looked for again after this time: it may have been installed.
 const LOOK_AGAIN: Duration = Duration::from_secs(30);
+/// Longest time to wait for a look, in milliseconds: others wait behind it.
+const LOOK_MS_MAX: u64 = 20_000;
 /// The policy under which is looked.
 const POLICY: &str = "shell";
 
@@ -68,6 +70,7 @@ impl Toolchains {
         let mut request = RunRequest {
             policy: self.policy.clone().unwrap_or_else(|| POLICY.to_owned()),
             argv: vec!["sh".to_owned(), "-c".to_owned(), script()],
+            deadline_ms: LOOK_MS_MAX,
             ..RunRequest::default()
         };
         if let Some(path) = &self.search_path {

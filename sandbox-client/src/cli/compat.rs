@@ -2,7 +2,7 @@
 //!
 //! It is a client like any other: what it may do is what its user may do at the daemon.
 
-mod daemon;
+pub(super) mod daemon;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -28,6 +28,10 @@ const LARGE_BODIES: usize = 16;
 
 /// Endpoints that other projects' clients know.
 #[derive(Debug, Subcommand)]
+#[command(after_help = "\
+Examples:
+  rollcage compat serve                              SandboxFusion's /run_code on http://127.0.0.1:8080
+  rollcage compat serve --listen 0.0.0.0:8080 --keys /etc/rollcage/keys.toml")]
 pub(crate) enum CompatCommand {
     /// Serve SandboxFusion's `/run_code` over HTTP until told to end.
     Serve(Box<ServeArgs>),

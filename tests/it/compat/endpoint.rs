@@ -80,6 +80,16 @@ impl Endpoint {
         read_reply(stream)
     }
 
+    /// Sends one request and waits for nothing.
+    pub(super) fn send_run(&self, body: &Value) -> TcpStream {
+        let body = body.to_string();
+        self.send(&format!(
+            "POST /run_code HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
+             Content-Length: {}\r\n\r\n{body}",
+            body.len()
+        ))
+    }
+
     /// Sends bytes as they are.
     pub(super) fn send(&self, request: &str) -> TcpStream {
         let mut stream = TcpStream::connect(&self.authority).expect("connect");

@@ -89,19 +89,29 @@ fn an_endpoint_that_is_told_to_end_answers_what_it_has() {
         return;
     };
     assert_eq!(endpoint.ask(&python("print(0)")).code, 200);
-    let body = python("import time\ntime.sleep(2)\nprint('drained')").to_string();
-    let request = format!(
-        "POST /run_code HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
-         Content-Length: {}\r\n\r\n{body}",
-        body.len()
-    );
-    let stream = endpoint.send(&request);
+    let stream = endpoint.send_run(&python("import time\ntime.sleep(2)\nprint('drained')"));
     until_a_run_is_active(&world);
     endpoint.tell_to_end();
     let reply = read_reply(stream);
     assert_eq!(summary(&reply), "Success; -; Finished 0");
     assert_eq!(reply.body["run_result"]["stdout"], "drained\n");
     assert!(endpoint.wait().success());
+}
+
+#[test]
+fn a_client_that_leaves_ends_its_run() {
+    let test = "compat::trouble::a_client_that_leaves_ends_its_run";
+    let Some((world, endpoint)) = serve(test, "", &[]) else {
+        return;
+    };
+    assert_eq!(endpoint.ask(&python("print(0)")).code, 200);
+    let stream = endpoint.send_run(&python("import time\ntime.sleep(600)"));
+    until_a_run_is_active(&world);
+    drop(stream);
+    wait::until_it_holds("the run is over", SOON, || {
+        let runs = world.cli(&["--json", "ps"]).ended(0).json();
+        runs.as_array().is_some_and(Vec::is_empty)
+    });
 }
 
 #[test]

@@ -19,7 +19,7 @@ const CEILINGS_AGE_MAX: Duration = Duration::from_secs(10);
 
 /// A daemon behind a connection, which comes back by itself when the daemon does.
 #[derive(Debug)]
-pub(super) struct GrpcDaemon {
+pub(in crate::cli) struct GrpcDaemon {
     client: Client,
     ceilings: Mutex<HashMap<String, (Instant, Ceilings)>>,
 }
@@ -40,7 +40,7 @@ struct CanonicalLimits {
 }
 
 impl GrpcDaemon {
-    pub(super) fn new(client: Client) -> Self {
+    pub(in crate::cli) fn new(client: Client) -> Self {
         Self {
             client,
             ceilings: Mutex::default(),
