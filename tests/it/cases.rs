@@ -1,6 +1,9 @@
 //! Kind `cases`: programs, commands and functions judged case by case, each in a fork or process of
 //! its own; and solutions that forge, kill, outlive or remember their cases, which pass none by it.
 
+mod calls;
+mod compiled;
+
 use serde_json::{Value, json};
 
 use crate::batch;

@@ -2,12 +2,14 @@
 end of descriptor 3, which alone knows what is expected.
 
 `start.py cases FORM SWEEP BYTES_MAX ...`: `program FILE` compiles a program once and runs it in a
-fork for each case; `command ARGV...` starts a command for each; `function FILE NAME` loads a module
-once and calls a function of it in a fork for each. It follows `solution_host.py` in one module.
+fork for each case; `command ARGV...` starts a command for each; `exchange ARGV...` starts one
+that reads what the case has from descriptor 3 and answers there; `function FILE NAME` loads a
+module once and calls a function of it in a fork for each. It follows `solution_host.py` in one module.
 A case has pipes of its own and none of this process: what it writes is its own output, whatever it
 looks like. Still nothing said here is evidence by itself.
 """
 import _signal
+import _socket
 import errno
 import gc
 import resource
@@ -172,6 +174,8 @@ def read_some(end):
         return read(end, CHUNK)
     except BlockingIOError:
         return None
+    except ConnectionResetError:
+        return b""
 
 
 def own_pipe(ours_reads):
@@ -189,11 +193,14 @@ class Case:
         self.cases, self.body = cases, body
         self.reads, theirs = [], []
         self.feed, self.data = None, b""
-        for _ in range(1 if cases.form == "function" else 2):
+        self.socket = None
+        if cases.form == "exchange":
+            theirs = self.connect()
+        for _ in range({"function": 1, "exchange": 0}.get(cases.form, 2)):
             ours, their = own_pipe(True)
             self.reads.append(ours)
             theirs.append(their)
-        if cases.form != "function":
+        if cases.form in ("program", "command"):
             self.feed, their = own_pipe(False)
             theirs.insert(0, their)
             self.data = memoryview(split(body)[1])
@@ -226,8 +233,24 @@ class Case:
             self.poller.register(self.feed, select.POLLOUT)
             self.give(select.POLLOUT)
 
+    def connect(self):
+        """A socket both ways, and a pipe for whatever else it writes; nothing to read."""
+        self.socket, their = _socket.socketpair()
+        their = their.detach()
+        self.socket.setblocking(False)
+        self.reads.append(posix.dup(self.socket.fileno()))
+        self.feed, self.data = posix.dup(self.socket.fileno()), memoryview(self.body)
+        read_end, rest = own_pipe(True)
+        self.reads.append(read_end)
+        return [posix.open("/dev/null", posix.O_RDONLY | posix.O_CLOEXEC), rest, posix.dup(rest), their]
+
     def shut(self, end):
         self.poller.unregister(end)
+        if end == self.feed and self.socket is not None:
+            try:
+                self.socket.shutdown(_socket.SHUT_WR)
+            except OSError:
+                pass
         close(end)
         self.opened.discard(end)
 
@@ -301,6 +324,8 @@ class Case:
                 pass
         for end in tuple(self.opened):
             self.shut(end)
+        if self.socket is not None:
+            self.socket.close()
         if self.how is None and self.total > self.cases.bytes_max:
             self.how = "o"
         code = 0
@@ -323,7 +348,7 @@ class Cases:
         self.names = self.code = self.path = self.wake = self.waker = None
 
     def load(self):
-        if self.form == "command":
+        if self.form in ("command", "exchange"):
             return {"state": "ok"}
         file = self.rest[0]
         self.path = FOLDER.rpartition("/")[0] + "/" + file
@@ -401,7 +426,13 @@ class Cases:
             call(self.names, self.rest[1], body, ends[0])
         for place, end in enumerate(ends):
             dup2(end, place)
-            close(end)
+            posix.set_inheritable(place, True)
+        # Not before all are in their places: one of them may be 3 itself.
+        for end in set(ends):
+            if end >= len(ends):
+                close(end)
+        if self.form == "exchange":
+            command(self.rest)
         arguments, _ = split(body)
         if self.form == "program":
             run_program(self.code, self.path, arguments)

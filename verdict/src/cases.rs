@@ -12,3 +12,4 @@ pub mod report;
 #[cfg(test)]
 mod tests;
 pub mod value;
+pub mod wire;

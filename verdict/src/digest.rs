@@ -87,7 +87,15 @@ pub fn verifier_sha256(spec: &VerifySpec) -> String {
         VerifySpec::Answer(_) => &[("symbolic.py", crate::answer::SYMBOLIC)],
         _ => &[],
     };
-    let parts = version.iter().chain(harness);
+    let called: &[(&str, &str)] = match spec {
+        VerifySpec::Cases(spec)
+            if spec.language != Language::Python && !spec.function.is_empty() =>
+        {
+            harness_files(spec.language)
+        }
+        _ => &[],
+    };
+    let parts = version.iter().chain(harness).chain(called);
     of_parts(
         b"rollcage verifier 1",
         parts.map(|(name, text)| (name.as_bytes(), text.as_bytes())),

@@ -27,6 +27,7 @@ pub mod verdict;
 pub mod verify;
 mod xml;
 
+pub use cases::plan::runs_what_it_builds;
 pub use contention::{Contention, contention, cpu_waited_ms};
 pub use denial::{Denial, DenialLayer};
 pub use ending::{Ending, KernelEvidence, decide_ending};

@@ -10,6 +10,7 @@ mod declared;
 pub(crate) mod golang;
 pub(crate) mod java;
 pub(crate) mod javascript;
+pub(crate) mod programs;
 pub(crate) mod rust;
 #[cfg(test)]
 mod tests;

@@ -7,7 +7,7 @@ use super::{Inner, grade, proof};
 
 /// Whether what has to be built for the verification could run under the policy.
 pub(super) fn build(request: &Request) -> Result<(), RunError> {
-    if !grade::needs_build(request) || grade::build::may_execute_workspace(&request.policy) {
+    if !grade::runs_workspace(request) || grade::build::may_execute_workspace(&request.policy) {
         return Ok(());
     }
     Err(RunError::Refused {

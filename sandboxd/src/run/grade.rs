@@ -19,7 +19,7 @@ use verdict::ending::{Kill, KillCause, SandboxFault};
 use verdict::{
     AssertsSpec, ENDED_BY_GRADER, Ended, Ending, Evidence, Isolation, JudgePlan, Language, Outcome,
     Output, Untrusted, Verdict, VerifySpec, contention, grade_exit_code, grade_stdout, is_built,
-    judge_asserts, killed_judge, metrics, plan_asserts,
+    judge_asserts, killed_judge, metrics, plan_asserts, runs_what_it_builds,
 };
 
 use super::conclude::{Concluded, conclude};
@@ -95,6 +95,13 @@ pub(super) fn needs_pair(request: &Request) -> bool {
 pub(super) fn needs_build(request: &Request) -> bool {
     let built = |spec: &&VerifySpec| matches!(spec, VerifySpec::Asserts(spec) if is_built(spec));
     verifications(request).iter().any(built)
+}
+
+/// Whether what is built is executed under the request's own policy.
+pub(super) fn runs_workspace(request: &Request) -> bool {
+    let runs =
+        |spec: &&VerifySpec| matches!(spec, VerifySpec::Cases(spec) if runs_what_it_builds(spec));
+    needs_build(request) || verifications(request).iter().any(runs)
 }
 
 /// Digests of everything that a verdict on `request` depends on.

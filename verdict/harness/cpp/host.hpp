@@ -152,6 +152,11 @@ inline void raised(std::string& out) {
     put_error(out, type, message);
 }
 
+// Whether a label, NAME/NUMBER, is that of a function of this name.
+inline bool is_named(const char* label, const std::string& name) {
+    return std::strncmp(label, name.c_str(), name.size()) == 0 && label[name.size()] == '/';
+}
+
 inline void serve_one(const std::string& text, const Entry* entries, std::size_t count, std::string& out) {
     Reader in(text);
     in.want('{');
@@ -161,12 +166,13 @@ inline void serve_one(const std::string& text, const Entry* entries, std::size_t
         out = "{\"ok\":null,\"args\":[]}";
         return;
     }
+    lenient = what == "plain";
     std::string name = in.text();
     in.want(',');
     if (in.text() != "args") Reader::wrong();
     in.want(':');
     for (const Entry* entry = entries; entry != entries + count; ++entry) {
-        if (name == entry->name) return entry->call(in, out);
+        if (name == entry->name || (lenient && is_named(entry->name, name))) return entry->call(in, out);
     }
     throw CannotCross("no such function");
 }

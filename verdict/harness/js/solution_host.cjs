@@ -147,10 +147,48 @@ class Host extends Peer {
     return { settled: this.takeSettled(), idle: !busy };
   }
 
+  // What a path of names means: `solve`, `module.solve`, `Solution().solve`; with its owner.
+  resolve(names) {
+    let [owner, value] = [undefined, undefined];
+    names.split('.').forEach((part, at) => {
+      const name = part.replace('()', '');
+      let found = value;
+      if (at > 0) {
+        found = value[name];
+      } else {
+        const [known, named] = this.solution.name(name);
+        if (!known) throw new ReferenceError(`${name} is not defined`);
+        found = named;
+      }
+      [owner, value] = name === part ? [value, found] : [undefined, new found()];
+    });
+    return [owner, value];
+  }
+
+  // One call for the daemon: loads the solution, calls, and waits for what was promised.
+  async run([names, args]) {
+    const loaded = await this.solution.load();
+    if (loaded.state !== 'ok') {
+      this.send(['A', 'load', [String(loaded.type ?? loaded.state), loaded.message], []]);
+      return;
+    }
+    try {
+      const [owner, value] = this.resolve(names);
+      this.reply(['ok', await Reflect.apply(value, owner, args)]);
+    } catch (error) {
+      if (error instanceof Gone) throw error;
+      this.reply(['error', error]);
+    }
+  }
+
   async serveAll() {
     const slow = { load: () => this.solution.load(), pump: (args) => this.pump(args) };
     for (;;) {
       const frame = this.receive();
+      if (frame[1] === 'run') {
+        await this.run(new Decoder(this).list(frame[2]));
+        continue;
+      }
       const action = Object.hasOwn(slow, frame[1]) ? slow[frame[1]] : null;
       if (action === null) this.serve(frame);
       else this.reply(['ok', await action(new Decoder(this).list(frame[2]))]);

@@ -3,8 +3,9 @@
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::Ordering;
 
-use super::wire::{Get, Put, Reader, Wrong, quote, read_frame, write_frame, wrong};
+use super::wire::{Get, LENIENT, Put, Reader, Wrong, quote, read_frame, write_frame, wrong};
 
 const SOCKET_FD: i32 = 3;
 
@@ -37,10 +38,13 @@ pub fn serve(entries: &[(&str, Answer)]) {
 
 fn serve_one(text: &str, entries: &[(&str, Answer)], out: &mut String) -> Result<(), Wrong> {
     let mut from = Reader::new(text);
-    if from.open_any()? == "load" {
+    let what = from.open_any()?;
+    if what == "load" {
         out.push_str("{\"ok\":null,\"args\":[]}");
         return Ok(());
     }
+    let is_plain = what == "plain";
+    LENIENT.store(is_plain, Ordering::Relaxed);
     let name = from.text()?;
     from.want(",")?;
     if from.text()? != "args" {
@@ -48,7 +52,12 @@ fn serve_one(text: &str, entries: &[(&str, Answer)], out: &mut String) -> Result
     }
     from.want(":")?;
     from.want("[")?;
-    match entries.iter().find(|(known, _)| *known == name) {
+    // A label is NAME/NUMBER.
+    let is_meant = |label: &str| match label.strip_prefix(name.as_str()) {
+        Some(rest) => rest.is_empty() || (is_plain && rest.starts_with('/')),
+        None => false,
+    };
+    match entries.iter().find(|(label, _)| is_meant(label)) {
         Some((_, answer)) => answer(&mut from, out),
         None => wrong(),
     }

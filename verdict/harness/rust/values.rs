@@ -6,7 +6,7 @@ use std::hash::Hash;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::wire::{Get, Put, Reader, Wrong, quote, wrong};
+use super::wire::{Get, Put, Reader, Wrong, lenient, quote, wrong};
 
 fn put_items<'a, T: Put + 'a>(out: &mut String, kind: &str, items: impl Iterator<Item = &'a T>) -> Result<(), Wrong> {
     out.push_str("{\"");
@@ -49,7 +49,7 @@ macro_rules! fractions {
         }
         impl Get for $kind {
             fn get(from: &mut Reader<'_>) -> Result<Self, Wrong> {
-                from.plain("f")?.parse().or_else(|_none| wrong())
+                from.plain_one("f", "i")?.parse().or_else(|_none| wrong())
             }
         }
     )*};
@@ -247,6 +247,7 @@ impl<T: Put> Put for Option<T> {
     fn put(&self, out: &mut String) -> Result<(), Wrong> {
         match self {
             None => out.push_str("null"),
+            Some(value) if lenient() => value.put(out)?,
             Some(value) => {
                 out.push_str("{\"t\":[");
                 value.put(out)?;
@@ -260,6 +261,9 @@ impl<T: Get> Get for Option<T> {
     fn get(from: &mut Reader<'_>) -> Result<Self, Wrong> {
         if from.take("null") {
             return Ok(None);
+        }
+        if lenient() {
+            return T::get(from).map(Some);
         }
         from.open("t")?;
         from.want("[")?;
@@ -320,7 +324,7 @@ macro_rules! tuples {
         }
         impl<$($kind: Get),*> Get for ($($kind,)*) {
             fn get(from: &mut Reader<'_>) -> Result<Self, Wrong> {
-                from.open("t")?;
+                from.open_one("t", "l")?;
                 from.want("[")?;
                 let mut first = true;
                 let all = ($(

@@ -4,6 +4,15 @@
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::FromRawFd;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Whether what comes knows no types: then whatever can mean a value of the wanted one is taken, and
+/// what goes out has no sign that only a judge of the same types could read.
+pub static LENIENT: AtomicBool = AtomicBool::new(false);
+
+pub fn lenient() -> bool {
+    LENIENT.load(Ordering::Relaxed)
+}
 
 pub const FRAME_BYTES_MAX: usize = 64 << 20;
 
@@ -119,6 +128,12 @@ impl<'a> Reader<'a> {
         if self.open_any()? == key { Ok(()) } else { wrong() }
     }
 
+    /// The same, or that of another kind, where it may be one.
+    pub fn open_one(&mut self, key: &str, other: &str) -> Result<(), Wrong> {
+        let found = self.open_any()?;
+        if found == key || (lenient() && found == other) { Ok(()) } else { wrong() }
+    }
+
     pub fn close(&mut self) -> Result<(), Wrong> {
         self.want("}")
     }
@@ -136,7 +151,7 @@ impl<'a> Reader<'a> {
     }
 
     pub fn items<T: Get>(&mut self, kind: &str, mut each: impl FnMut(T)) -> Result<(), Wrong> {
-        self.open(kind)?;
+        self.open_one(kind, if kind == "l" { "t" } else { "l" })?;
         self.want("[")?;
         let mut first = true;
         while self.more(&mut first)? {
@@ -146,7 +161,12 @@ impl<'a> Reader<'a> {
     }
 
     pub fn plain(&mut self, kind: &str) -> Result<String, Wrong> {
-        self.open(kind)?;
+        self.plain_one(kind, kind)
+    }
+
+    /// A text under one of two signs.
+    pub fn plain_one(&mut self, kind: &str, other: &str) -> Result<String, Wrong> {
+        self.open_one(kind, other)?;
         let text = self.text()?;
         self.close()?;
         Ok(text)

@@ -4,13 +4,17 @@ use super::equal;
 use super::literal;
 use super::report::{CaseEnd, CaseReport, Loaded, Returned, read_returned};
 use super::value::{Value, show};
+use super::wire;
 use crate::grade::{ENDED_BY_GRADER, Ended, by_ending, by_host, compare, describe};
+use crate::plan::programs;
 use crate::untrusted::Untrusted;
 use crate::verdict::{Diagnostic, Outcome, Severity, TestResult, TestStatus, Verdict};
 use crate::verify::cases::{Case, CasesSpec};
 
 /// Characters of a message that come from the solution.
 const TOLD_CHARS_MAX: usize = 300;
+/// What the kernel sends when a limit of processor time is reached.
+const SIGXCPU: i32 = 24;
 
 /// What is known of all cases when the sandbox is gone.
 #[derive(Debug, Default)]
@@ -56,6 +60,10 @@ fn by_limits(spec: &CasesSpec, report: &CaseReport) -> Option<(TestStatus, Strin
         ));
     }
     match report.end {
+        // The kernel's own count ends it a little before ours has reached the limit.
+        CaseEnd::Signalled(SIGXCPU) if spec.case_cpu_ms > 0 => {
+            timeout(format!("processor time of {} ms was up", spec.case_cpu_ms))
+        }
         CaseEnd::WallTimeUp => timeout(format!("wall time of {} ms was up", spec.wall_ms())),
         CaseEnd::OutputUp => {
             let message = format!("it wrote more than may be, {} bytes", report.written_bytes);
@@ -126,11 +134,11 @@ fn of_call(spec: &CasesSpec, case: &Case, report: &CaseReport) -> (TestStatus, S
         CaseEnd::Exited(0) => {}
         CaseEnd::Exited(code) => {
             let message = format!("its process exited with code {code}");
-            return (TestStatus::Error, message);
+            return (TestStatus::Error, told(&message, report));
         }
         CaseEnd::Signalled(signal) => {
             let message = format!("its process was ended by signal {signal}");
-            return (TestStatus::Error, message);
+            return (TestStatus::Error, told(&message, report));
         }
         other => return (TestStatus::Error, format!("its process ended as {other:?}")),
     }
@@ -139,7 +147,12 @@ fn of_call(spec: &CasesSpec, case: &Case, report: &CaseReport) -> (TestStatus, S
         // Excluded when the request was read.
         Err(error) => return (TestStatus::Error, format!("expected {error}")),
     };
-    match read_returned(&report.output) {
+    let returned = if programs::is_made(spec.language) {
+        wire::reply(spec.language, &report.output).map_err(|error| error.to_string())
+    } else {
+        read_returned(&report.output).map_err(|error| error.to_string())
+    };
+    match returned {
         Ok(Returned::Value(got)) => {
             match equal::difference(&expected, &got, spec.float_tolerance) {
                 None => (TestStatus::Passed, String::new()),
@@ -149,9 +162,9 @@ fn of_call(spec: &CasesSpec, case: &Case, report: &CaseReport) -> (TestStatus, S
         Ok(Returned::Raised { kind, message }) => (TestStatus::Error, format!("{kind}: {message}")),
         Ok(Returned::CannotCross(why)) => (
             TestStatus::Error,
-            format!("what it returned is no plain value: {why}"),
+            format!("no plain value crosses here: {why}"),
         ),
-        Err(error) => (TestStatus::Error, error.to_string()),
+        Err(error) => (TestStatus::Error, error),
     }
 }
 

@@ -6,7 +6,10 @@ use std::collections::BTreeMap;
 use super::coding::encode;
 use super::literal::{self, LiteralError};
 use super::value::Value;
-use crate::plan::{self, HarnessCache, harness, ours, without_harness};
+use super::wire;
+use crate::plan::build::Build;
+use crate::plan::{self, HarnessCache, harness, ours, programs, without_harness};
+use crate::verdict::{Outcome, Verdict};
 use crate::verify::cases::{Case, CasesSpec, Form};
 
 /// Files and command line of the one sandbox. The command gets a stream socket as descriptor 3;
@@ -18,6 +21,9 @@ pub struct CasesPlan {
     pub files: BTreeMap<String, Vec<u8>>,
     /// Command line.
     pub argv: Vec<String>,
+    /// What makes the solution's program before, in a sandbox of the same kind; what it leaves is
+    /// put beside `files`.
+    pub build: Option<Build>,
 }
 
 /// Bounds that the process which starts the cases keeps.
@@ -30,13 +36,21 @@ pub struct CaseBounds {
     pub own_processes: bool,
 }
 
-/// Plans the cases of `spec` for `files`.
+/// Whether what is built for the cases is executed in `/workspace`.
 #[must_use]
+pub fn runs_what_it_builds(spec: &CasesSpec) -> bool {
+    spec.argv.is_empty() && programs::is_native(spec.language)
+}
+
+/// Plans the cases of `spec` for `files`.
+///
+/// # Errors
+/// The verdict, where there is nothing that could be built.
 pub fn plan_cases(
     spec: &CasesSpec,
     files: &BTreeMap<String, Vec<u8>>,
     bounds: CaseBounds,
-) -> CasesPlan {
+) -> Result<CasesPlan, Box<Verdict>> {
     let mut all = without_harness(files);
     all.extend(harness(&["start.py", "solution_host.py", "cases_host.py"]));
     let mut argv = plan::argv("cases");
@@ -45,7 +59,21 @@ pub fn plan_cases(
     } else {
         "group"
     };
+    let mut build = None;
     let (form, rest) = match spec.form() {
+        Form::Program { file } if programs::is_made(spec.language) => {
+            let made = programs::plan(spec.language, file, files)?;
+            build = Some(made.build);
+            ("command", made.argv)
+        }
+        Form::Function { file, function } if programs::is_made(spec.language) => {
+            carried(spec)?;
+            let function = (function, spec.declaration.as_str());
+            let made = programs::plan_calls((spec.language, file), function, files)?;
+            build = Some(made.build);
+            all.extend(made.beside);
+            ("exchange", made.argv)
+        }
         Form::Program { file } => ("program", vec![file.to_owned()]),
         Form::Command { argv } => ("command", argv.to_vec()),
         Form::Function { file, function } => {
@@ -54,7 +82,47 @@ pub fn plan_cases(
     };
     argv.extend([form, sweep, &bounds.output_bytes_max.to_string()].map(str::to_owned));
     argv.extend(rest);
-    CasesPlan { files: all, argv }
+    Ok(CasesPlan {
+        files: all,
+        argv,
+        build,
+    })
+}
+
+/// That the language has every value which is given to the function.
+fn carried(spec: &CasesSpec) -> Result<(), Box<Verdict>> {
+    for case in &spec.cases {
+        let frame = call(spec, case);
+        frame.map_err(|error| {
+            let reason = format!("case {}: {error}", case.id);
+            Box::new(Verdict::new(Outcome::VerifierError, reason))
+        })?;
+    }
+    Ok(())
+}
+
+/// The call of a case as the solution's end of its language reads it.
+fn call(spec: &CasesSpec, case: &Case) -> Result<Vec<u8>, OrderError> {
+    let args = arguments(case)?;
+    Ok(wire::request(spec.language, &spec.function, &args)?)
+}
+
+fn arguments(case: &Case) -> Result<Vec<Value>, LiteralError> {
+    match case.args.as_str() {
+        "" => Ok(Vec::new()),
+        args => literal::parse_list(args),
+    }
+}
+
+/// Why a case cannot be sent.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum OrderError {
+    /// An argument is no value.
+    #[error("args {0}")]
+    Literal(#[from] LiteralError),
+    /// The language has no such value.
+    #[error("{0}")]
+    NotCarried(#[from] wire::NotCarried),
 }
 
 impl CasesPlan {
@@ -69,8 +137,8 @@ impl CasesPlan {
 /// The frame that starts the case with this number from 0, its length included.
 ///
 /// # Errors
-/// [`LiteralError`] if an argument of it is no value.
-pub fn order(spec: &CasesSpec, number: u32, case: &Case) -> Result<Vec<u8>, LiteralError> {
+/// [`OrderError`] if an argument of it is no value, or none that the language has.
+pub fn order(spec: &CasesSpec, number: u32, case: &Case) -> Result<Vec<u8>, OrderError> {
     let mut out = vec![0; 4];
     out.extend(number.to_le_bytes());
     for ms in [spec.wall_ms(), spec.case_cpu_ms] {
@@ -88,12 +156,11 @@ pub fn order(spec: &CasesSpec, number: u32, case: &Case) -> Result<Vec<u8>, Lite
             out.splice(16..16, count.to_le_bytes());
             out.extend_from_slice(&case.stdin);
         }
+        Form::Function { .. } if programs::is_made(spec.language) => {
+            out.extend(call(spec, case)?);
+        }
         Form::Function { .. } => {
-            let args = match case.args.as_str() {
-                "" => Vec::new(),
-                args => literal::parse_list(args)?,
-            };
-            let args = Value::Tuple(args.into());
+            let args = Value::Tuple(arguments(case)?.into());
             let named = match case.kwargs.as_str() {
                 "" => Vec::new(),
                 kwargs => literal::parse_named(kwargs)?,

@@ -258,7 +258,7 @@ fn no_expected_value_goes_to_the_sandbox() {
         own_processes: true,
     };
     for spec in [call_spec(), io_spec()] {
-        let plan = plan_cases(&spec, &BTreeMap::new(), bounds);
+        let plan = plan_cases(&spec, &BTreeMap::new(), bounds).unwrap();
         let mut sent: Vec<u8> = plan.argv.join(" ").into_bytes();
         plan.files.values().for_each(|bytes| sent.extend(bytes));
         for (number, case) in (0..).zip(&spec.cases) {
@@ -321,6 +321,9 @@ fn a_program_passes_by_output_and_exit_code() {
     let mut slow = report(0, CaseEnd::Exited(0), b"424242\n");
     slow.cpu_us = 2000;
     let result = judge_case(&limited, &limited.cases[0], &slow);
+    assert_eq!(result.status, TestStatus::Timeout);
+    let up = report(0, CaseEnd::Signalled(24), b"424242\n");
+    let result = judge_case(&limited, &limited.cases[0], &up);
     assert_eq!(result.status, TestStatus::Timeout);
 }
 

@@ -10,6 +10,7 @@ use std::fmt::Write;
 
 use super::blank::{LongText, blank, words};
 use super::build::Build;
+use super::programs::Made;
 use super::{HARNESS_FOLDER, JudgePlan, ours, without_harness};
 use crate::diagnostics::DiagnosticFormat;
 use crate::verdict::{Outcome, Verdict};
@@ -75,6 +76,18 @@ pub(super) fn plan(
         judge_build: Some(build(judge_files)),
         declared_by_solution,
     })
+}
+
+/// A whole program of one file.
+pub(super) fn program(file: &str, text: &str) -> Made {
+    let files = BTreeMap::from([(ours(SOLUTION), in_package(text).into_bytes())]);
+    let mut build = build(files);
+    build.files_renamed = renamed(SOLUTION, file);
+    Made {
+        build,
+        argv: vec![ours(PROGRAM)],
+        beside: BTreeMap::new(),
+    }
 }
 
 /// The solution's text. Where it is not there, or no text, that is the solution's doing.

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use super::blank::{LongText, blank, has_word};
 use super::build::Build;
 use super::declared::{solution_text, verifier};
+use super::programs::Made;
 use super::{HARNESS_FOLDER, JudgePlan, ours, without_harness};
 use crate::diagnostics::DiagnosticFormat;
 use crate::verdict::Verdict;
@@ -22,6 +23,18 @@ const JUDGE: &str = "RollcageJudge.java";
 /// Stand-ins are told from test code by the name of their file.
 const STAND_INS: &str = "RollcageSolution.java";
 const CLASSES: &str = "classes";
+/// The compiler, up to the folder that it writes to.
+const COMPILE: [&str; 9] = [
+    "javac",
+    "-J-XX:+UseSerialGC",
+    "-J-XX:TieredStopAtLevel=1",
+    "-J-Xshare:auto",
+    "-proc:none",
+    "-nowarn",
+    "-encoding",
+    "UTF-8",
+    "-d",
+];
 
 /// Our programs: name and text.
 pub(crate) const HARNESS_FILES: [(&str, &str); 3] = [
@@ -52,7 +65,7 @@ pub(super) fn plan(
     };
     let tests = Tests::new(spec, &declared)?;
 
-    let (path, renamed) = place(spec, solution);
+    let (path, renamed) = place(&spec.file, solution);
     let mut solution_build = build(HOST);
     solution_build
         .files
@@ -80,6 +93,51 @@ pub(super) fn plan(
     })
 }
 
+/// A whole program of one file, with the others beside it for what it reads.
+pub(super) fn program(file: &str, text: &str, files: BTreeMap<String, Vec<u8>>) -> Made {
+    let (path, files_renamed) = place(file, text);
+    let mut argv: Vec<String> = COMPILE.map(str::to_owned).to_vec();
+    argv.extend([ours(CLASSES), path.clone()]);
+    let all = classes(text);
+    let main = (all.iter())
+        .filter(|class| class.has_main)
+        .max_by_key(|class| class.is_public);
+    let name = main.map_or("Solution", |class| class.name.as_str());
+    let main = match package(text).as_str() {
+        "" => name.to_owned(),
+        package => format!("{package}.{name}"),
+    };
+    let mut build = Build {
+        files,
+        argv,
+        collect: vec![format!("{}/**", ours(CLASSES))],
+        messages: Some(DiagnosticFormat::Javac),
+        files_renamed,
+        ..Build::default()
+    };
+    build.required.push(format!(
+        "{}/{}.class",
+        ours(CLASSES),
+        main.replace('.', "/")
+    ));
+    build.files.insert(path, text.as_bytes().to_vec());
+    let options = [
+        "java",
+        "-XX:+UseSerialGC",
+        "-Xshare:auto",
+        "-XX:MaxRAMPercentage=50",
+        "-Xss64m",
+        "-cp",
+    ];
+    let mut argv: Vec<String> = options.map(str::to_owned).to_vec();
+    argv.extend([format!("{HARNESS_FOLDER}/{CLASSES}"), main]);
+    Made {
+        build,
+        argv,
+        beside: BTreeMap::new(),
+    }
+}
+
 /// Whether a class of the solution may stand for its name in test code: only one that the author
 /// names, by the file or otherwise. Any other could be one that tests compare with (`Arrays`).
 fn is_meant(spec: &AssertsSpec, class: &str) -> bool {
@@ -90,7 +148,7 @@ fn is_meant(spec: &AssertsSpec, class: &str) -> bool {
 }
 
 /// Where the solution's file has to lie for the compiler: by the name of its public class.
-fn place(spec: &AssertsSpec, solution: &str) -> (String, Vec<(String, String)>) {
+fn place(file: &str, solution: &str) -> (String, Vec<(String, String)>) {
     let public = classes(solution).into_iter().find(|class| class.is_public);
     let name = match public {
         Some(class) => format!("{}.java", class.name),
@@ -98,26 +156,15 @@ fn place(spec: &AssertsSpec, solution: &str) -> (String, Vec<(String, String)>) 
     };
     let path = ours(&format!("src/{name}"));
     let renamed = vec![
-        (path.clone(), spec.file.clone()),
-        (format!("./{path}"), spec.file.clone()),
+        (path.clone(), file.to_owned()),
+        (format!("./{path}"), file.to_owned()),
     ];
     (path, renamed)
 }
 
 /// The compiling of our program `main`; further files are added to it.
 fn build(main: &str) -> Build {
-    let options = [
-        "javac",
-        "-J-XX:+UseSerialGC",
-        "-J-XX:TieredStopAtLevel=1",
-        "-J-Xshare:auto",
-        "-proc:none",
-        "-nowarn",
-        "-encoding",
-        "UTF-8",
-        "-d",
-    ];
-    let mut argv: Vec<String> = options.map(str::to_owned).to_vec();
+    let mut argv: Vec<String> = COMPILE.map(str::to_owned).to_vec();
     argv.push(ours(CLASSES));
     let mut files = BTreeMap::new();
     for (name, text) in HARNESS_FILES

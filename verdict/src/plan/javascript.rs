@@ -27,20 +27,30 @@ pub(super) fn plan(
     nonce: &str,
 ) -> JudgePlan {
     let mut solution_files = without_harness(files);
-    solution_files.extend(harness(JUDGE));
+    solution_files.extend(host_files());
     let mut judge_files = harness(SOLUTION_HOST);
     judge_files.insert(ours("task.json"), task(spec, nonce));
-    let mut solution_argv = argv(SOLUTION_HOST);
-    solution_argv.push(spec.file.clone());
     JudgePlan {
         solution_files,
-        solution_argv,
+        solution_argv: host_argv(&spec.file),
         judge_files,
         judge_argv: argv(JUDGE),
         solution_build: None,
         judge_build: None,
         declared_by_solution: false,
     }
+}
+
+/// Our programs of the solution's end.
+pub(super) fn host_files() -> BTreeMap<String, Vec<u8>> {
+    harness(JUDGE)
+}
+
+/// The command of the solution's end.
+pub(super) fn host_argv(file: &str) -> Vec<String> {
+    let mut argv = argv(SOLUTION_HOST);
+    argv.push(file.to_owned());
+    argv
 }
 
 /// Our programs but the one that belongs to the other sandbox.

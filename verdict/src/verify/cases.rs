@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Language, VerifyError, check_path, framework, plain, shorten};
 use crate::cases::literal;
+use crate::plan::programs;
 
 /// Most cases of one request.
 pub const CASES_MAX: usize = 10_000;
@@ -39,7 +40,7 @@ pub struct Case {
 /// What is run for each case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form<'a> {
-    /// A Python program, compiled once.
+    /// A program, compiled once where its language is.
     Program {
         /// Its file.
         file: &'a str,
@@ -49,7 +50,7 @@ pub enum Form<'a> {
         /// The command.
         argv: &'a [String],
     },
-    /// A function of a Python module that is loaded once.
+    /// A function: of a Python module that is loaded once, or in a process for each call.
     Function {
         /// Its file.
         file: &'a str,
@@ -145,6 +146,11 @@ impl CasesSpec {
                 return Err(VerifyError::invalid("cases", &case.id, expected));
             }
             case.check(!self.function.is_empty())?;
+            if self.language != Language::Python && !case.kwargs.is_empty() {
+                let why = "kwargs are for python alone".to_owned();
+                let id = shorten(&case.id);
+                return Err(VerifyError::InCase { id, why });
+            }
         }
         match self.test_ids.iter().find(|id| !seen.contains(id.as_str())) {
             Some(id) => Err(VerifyError::invalid(
@@ -166,13 +172,16 @@ impl CasesSpec {
             return Ok(());
         }
         check_path("file", &self.file)?;
-        if self.language != Language::Python {
+        let is_python = self.language == Language::Python;
+        if !is_python && !programs::is_made(self.language) {
             let expected = "give verify.argv, the command of every case, for this language";
-            return Err(VerifyError::invalid(
-                "language",
-                self.language.name(),
-                expected,
-            ));
+            let name = self.language.name();
+            return Err(VerifyError::invalid("language", name, expected));
+        }
+        if !is_python && !self.function.is_empty() && !programs::has_calls(self.language) {
+            let expected = "verify.function is for python, javascript, c, cpp and rust";
+            let name = self.language.name();
+            return Err(VerifyError::invalid("language", name, expected));
         }
         let name = |part: &str| {
             let mut characters = part.chars();
@@ -183,6 +192,11 @@ impl CasesSpec {
         let mut parts = self.function.split('.').rev();
         let is_path = parts.next().is_some_and(name)
             && parts.all(|part| name(part.strip_suffix("()").unwrap_or(part)));
+        let is_native = programs::is_native(self.language);
+        if is_native && self.function.contains(['.', '(']) {
+            let expected = "give the name of one function for this language";
+            return Err(VerifyError::invalid("function", &self.function, expected));
+        }
         if self.function.is_empty() || is_path {
             return Ok(());
         }

@@ -110,6 +110,35 @@ pub(super) async fn carry_out(
     }
 }
 
+/// Builds the solution's program alone.
+///
+/// # Errors
+/// What the task is judged as, where there is no program that could be run.
+pub(super) async fn of_solution(
+    (inner, request): (&Inner, &Request),
+    build: &Build,
+    place: Place<'_>,
+    outside: &Outside,
+) -> Result<Vec<InputFile>, Box<Judged>> {
+    let job = Job {
+        inner,
+        request,
+        whose: Builder::Solution,
+        build: Some(build),
+        place,
+        role: "compile",
+        env: &request.env,
+    };
+    let done = job.run(outside).await;
+    match done.verdict {
+        None => Ok(done.files),
+        Some(verdict) => Err(Box::new(Judged {
+            solution: done.ran,
+            verdict,
+        })),
+    }
+}
+
 /// One build.
 struct Job<'a> {
     inner: &'a Inner,

@@ -9,7 +9,7 @@ use std::os::unix::net::UnixStream as StdUnixStream;
 use std::sync::Arc;
 use std::time::Duration;
 
-use confine::plan::{Mode, Plan};
+use confine::plan::Mode;
 use policies::EffectiveLimits;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
@@ -17,20 +17,18 @@ use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use verdict::cases::judge::{Cases, judge_case, judge_cases, stops};
-use verdict::cases::literal::LiteralError;
-use verdict::cases::plan::{CaseBounds, order, plan_cases};
+use verdict::cases::plan::{CaseBounds, OrderError, order, plan_cases};
 use verdict::cases::report::{CaseReport, FRAME_BYTES_MAX, FrameError, read_case, read_loaded};
 use verdict::ending::SandboxFault;
-use verdict::{CasesSpec, Untrusted, Verdict, contention};
+use verdict::{Build, CasesSpec, Untrusted, Verdict, contention};
 
-use super::{Judged, bytes, contents, ended, with_modes};
-use crate::run::Inner;
+use super::{Ask, Judged, build, bytes, contents, ended, put, with_modes};
 use crate::run::conclude::conclude;
 use crate::run::harness_cache;
 use crate::run::heavy::heavy;
 use crate::run::plan::{CWD_DEFAULT, plan_for, spawn_spec};
-use crate::run::program::{Outside, Program, Ran, run_program};
-use crate::run::request::Request;
+use crate::run::program::{Program, Ran, run_program};
+use crate::run::request::{InputFile, Request};
 
 /// Orders that are sent before the report of the first of them is there.
 const AHEAD: usize = 8;
@@ -58,17 +56,13 @@ enum Trouble {
     #[error("no report of it came within {0} s")]
     Late(u64),
     #[error("the case cannot be sent: {0}")]
-    Literal(LiteralError),
+    Unsent(OrderError),
 }
 
-/// Runs the cases of `spec` on the request's files in a fresh sandbox called `id`.
-pub(in crate::run) async fn by_cases(
-    inner: &Inner,
-    request: &Request,
-    (spec, plan): (&CasesSpec, &Plan),
-    id: &str,
-    outside: &Outside,
-) -> Judged {
+/// Runs the cases of `spec` on the request's files in a fresh sandbox called `id`; what has to be
+/// built for them is built before, in another.
+pub(in crate::run) async fn by_cases(ask: Ask<'_>, spec: &CasesSpec, id: &str) -> Judged {
+    let (inner, request, plan) = (ask.inner, ask.request, ask.plan);
     let (ours, theirs) = match connection() {
         Ok(made) => made,
         Err(error) => {
@@ -82,14 +76,30 @@ pub(in crate::run) async fn by_cases(
             .min(FRAME_BYTES_MAX as u64 - FRAME_REST_BYTES),
         own_processes: plan.mode != Mode::Landlock,
     };
-    let mut cases_plan = plan_cases(spec, &contents(&request.files), bounds);
+    let mut cases_plan = match plan_cases(spec, &contents(&request.files), bounds) {
+        Ok(planned) => planned,
+        Err(verdict) => return Judged::without_run(*verdict),
+    };
+    let built = match &cases_plan.build {
+        Some(build) => built(ask, build, id).await,
+        None => Ok(Vec::new()),
+    };
+    let built = match built {
+        Ok(files) => files,
+        Err(judged) => return *judged,
+    };
+    // Only now is it clear that this sandbox will be.
+    if let Err(fault) = ask.record(id, "cases").await {
+        return Judged::fault(fault);
+    }
     let judge = &inner.judge;
     if let Ok(judge_plan) = plan_for(&judge.policy, &judge.limits, "", inner.link.host())
         && let Some(cache) = harness_cache::compiled(inner, &judge_plan).await
     {
         cases_plan = cases_plan.with_cache(&cache);
     }
-    let files = with_modes(cases_plan.files, &request.files);
+    let mut files = with_modes(cases_plan.files, &request.files);
+    put(&mut files, built);
     let program = Program {
         sandbox_id: id.to_owned(),
         plan,
@@ -102,7 +112,7 @@ pub(in crate::run) async fn by_cases(
         collect: &[],
         inspect: false,
     };
-    let outside = outside.for_solution(request.argv.is_empty());
+    let outside = ask.outside.for_solution(request.argv.is_empty());
     let release = outside.release.clone();
     let driving = async {
         let cases = drive(spec, ours, &request.limits).await;
@@ -117,6 +127,18 @@ pub(in crate::run) async fn by_cases(
     releasing.abort();
     let verdict = judged(request, spec, cases, &solution);
     Judged { solution, verdict }
+}
+
+/// What building the solution left.
+async fn built(ask: Ask<'_>, build: &Build, id: &str) -> Result<Vec<InputFile>, Box<Judged>> {
+    let (request, id) = (ask.request, format!("{id}-compile"));
+    let place = build::Place {
+        id: &id,
+        plan: ask.plan,
+        policy: &request.policy,
+        limits: &request.limits,
+    };
+    build::of_solution((ask.inner, request), build, place, ask.outside).await
 }
 
 fn judged(request: &Request, spec: &CasesSpec, cases: Cases, solution: &Ran) -> Verdict {
@@ -174,7 +196,7 @@ async fn send_orders(
     over: &CancellationToken,
 ) -> Result<(), Trouble> {
     for (number, case) in (0..).zip(&spec.cases) {
-        let order = order(spec, number, case).map_err(Trouble::Literal)?;
+        let order = order(spec, number, case).map_err(Trouble::Unsent)?;
         let sent = async {
             match window.acquire().await {
                 Ok(place) => place.forget(),

@@ -65,12 +65,7 @@ async fn by_one(ask: Ask<'_>, spec: &VerifySpec, first: Option<First<'_>>, base:
         }
         VerifySpec::Cases(cases) => {
             let id = format!("{base}-cases");
-            match ask.record(&id, "cases").await {
-                Ok(()) => {
-                    by_cases(ask.inner, ask.request, (cases, ask.plan), &id, ask.outside).await
-                }
-                Err(fault) => Judged::fault(fault),
-            }
+            by_cases(ask, cases, &id).await
         }
         VerifySpec::Answer(answer) => {
             let id = format!("{base}-judge");
