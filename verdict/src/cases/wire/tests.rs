@@ -192,6 +192,10 @@ fn what_is_no_reply_or_no_plain_value_passes_nothing() {
             assert!(reply(language, &frame(body)).is_err(), "{body}");
         }
     }
+}
+
+#[test]
+fn a_reply_is_one_whole_frame_of_bounded_size() {
     let good = frame(r#"{"ok":{"i":"1"}}"#);
     for end in 0..good.inner().len() {
         let part = Untrusted::new(good.inner()[..end].to_vec());
