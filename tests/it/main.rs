@@ -95,6 +95,8 @@ mod static_check;
 #[cfg(test)]
 mod streams;
 #[cfg(test)]
+mod tamper;
+#[cfg(test)]
 mod tls;
 #[cfg(test)]
 mod tools;

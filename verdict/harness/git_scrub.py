@@ -84,9 +84,6 @@ def make_new(old, new, kind):
         file.write(config(kind, False))
     with open(new + "/HEAD", "w") as file:
         file.write((head if branch is None else "ref: " + branch) + "\n")
-    # Folders without a file are not carried over, and git wants this one.
-    with open(new + "/refs/.keep", "w"):
-        pass
     try:
         commit = git(old, "rev-parse", "--verify", "--quiet", "HEAD^{commit}").strip()
     except Refused:
@@ -109,6 +106,13 @@ def make_new(old, new, kind):
         git(new, "update-ref", branch, commit)
     git(new, "read-tree", "HEAD")
     return commit
+
+
+def keep_refs(new):
+    """Folders without a file are not carried over, and git wants this one."""
+    if not any(names for _, _, names in os.walk(new + "/refs")):
+        with open(new + "/refs/.keep", "w"):
+            pass
 
 
 def exists(old, branch):
@@ -153,6 +157,7 @@ def main():
         try:
             kind = disarm(old)
             row = check(new, make_new(old, new, kind))
+            keep_refs(new)
         except (Refused, OSError) as error:
             print(json.dumps({"path": path, "refused": str(error)[:500]}))
             return 1

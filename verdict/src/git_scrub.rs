@@ -28,6 +28,9 @@ pub enum GitScrubError {
         /// The file.
         path: String,
     },
+    /// The workspace is one itself, without a folder of its own for it.
+    #[error("/workspace itself is a bare git repository; bring it in a folder")]
+    AtRoot,
     /// More than are scrubbed.
     #[error("the files hold more than {REPOSITORIES_MAX} git repositories")]
     TooMany,
@@ -76,7 +79,7 @@ impl GitScrubPlan {
 /// Plans the scrubbing of all repositories among `paths`; `None` if there is none.
 ///
 /// # Errors
-/// [`GitScrubError::Elsewhere`] or [`GitScrubError::TooMany`].
+/// [`GitScrubError::Elsewhere`], [`GitScrubError::AtRoot`] or [`GitScrubError::TooMany`].
 pub fn plan_git_scrub<'a>(
     paths: impl IntoIterator<Item = &'a str>,
 ) -> Result<Option<GitScrubPlan>, GitScrubError> {
@@ -85,30 +88,16 @@ pub fn plan_git_scrub<'a>(
         let path = (*path).to_owned();
         return Err(GitScrubError::Elsewhere { path });
     }
-    let mut repositories: Vec<String> = Vec::new();
-    for head in all
-        .iter()
-        .filter(|path| path.rsplit('/').next() == Some("HEAD"))
-    {
-        let Some(folder) = head.strip_suffix("/HEAD") else {
-            continue;
-        };
-        let has = |name: &str| {
-            let below = format!("{folder}/{name}/");
-            all.range(below.as_str()..)
-                .next()
-                .is_some_and(|path| path.starts_with(&below))
-        };
-        let is_one =
-            folder == ".git" || folder.ends_with("/.git") || (has("objects") && has("refs"));
-        // What lies within another, such as a module's, goes with it.
-        let within = repositories
+    let objects = |path: &&str| path.starts_with("objects/");
+    let is_bare = all.contains("HEAD") && all.range("objects/"..).next().is_some_and(objects);
+    if is_bare
+        || all
             .iter()
-            .any(|outer| folder.starts_with(&format!("{outer}/")));
-        if is_one && !within {
-            repositories.push(folder.to_owned());
-        }
+            .any(|path| path.starts_with("objects/pack/pack-"))
+    {
+        return Err(GitScrubError::AtRoot);
     }
+    let repositories = outermost(&all);
     if repositories.is_empty() {
         return Ok(None);
     }
@@ -132,6 +121,43 @@ pub fn plan_git_scrub<'a>(
         argv: argv.to_vec(),
         collect: vec![ours("git/**")],
     }))
+}
+
+/// Folders that hold a repository or its objects, without those that lie within another: what lies
+/// within one, such as a module's, goes with it. A folder that git would not take for a repository
+/// counts too, for its objects can be read without git; the program then says what it lacks.
+fn outermost(all: &BTreeSet<&str>) -> Vec<String> {
+    let has = |folder: &str, name: &str| {
+        let below = format!("{folder}/{name}/");
+        (all.range(below.as_str()..).next()).is_some_and(|path| path.starts_with(&below))
+    };
+    let folder_of = |path: &str| {
+        let end = match path.find("/.git/") {
+            _ if path.starts_with(".git/") => ".git".len(),
+            Some(start) => start + "/.git".len(),
+            None => {
+                let head = path.strip_suffix("/HEAD");
+                let head = head.filter(|folder| has(folder, "objects"));
+                head.map(str::len).or(path.find("/objects/pack/pack-"))?
+            }
+        };
+        path.get(..end).map(str::to_owned)
+    };
+    let found: BTreeSet<String> = all.iter().filter_map(|path| folder_of(path)).collect();
+    let within = |folder: &String| {
+        let mut outer = folder.match_indices('/').map(|(end, _)| &folder[..end]);
+        outer.any(|outer| found.contains(outer))
+    };
+    (found.iter())
+        .filter(|folder| !within(folder))
+        .cloned()
+        .collect()
+}
+
+/// Whether `paths` hold a repository or point to one.
+#[must_use]
+pub fn holds_git<'a>(paths: impl IntoIterator<Item = &'a str>) -> bool {
+    !matches!(plan_git_scrub(paths), Ok(None))
 }
 
 /// The program's answer.

@@ -32,7 +32,7 @@ pub use contention::{Contention, contention, cpu_waited_ms};
 pub use denial::{Denial, DenialLayer};
 pub use ending::{Ending, KernelEvidence, decide_ending};
 pub use formats::{FormatError, Report, ReportFormat};
-pub use git_scrub::{GitScrubError, GitScrubPlan, plan_git_scrub, read_git_scrub};
+pub use git_scrub::{GitScrubError, GitScrubPlan, holds_git, plan_git_scrub, read_git_scrub};
 pub use grade::{
     BuildEvidence, ENDED_BY_GRADER, Ended, Output, grade_exit_code, grade_stdout, judge_asserts,
     judge_build, killed_judge,

@@ -14,7 +14,7 @@ pub use lists::Lists;
 
 use crate::plan::touches_harness;
 use crate::verdict::TamperNote;
-use crate::verify::{Phase, TestFile};
+use crate::verify::{Framework, GitScrub, Phase, TestFile, VerifySpec};
 
 /// Files by path relative to `/workspace`.
 pub type Files = BTreeMap<String, TestFile>;
@@ -53,6 +53,29 @@ pub fn lay_out(phase: &Phase, lists: &Lists, requested: &Files, left: Option<Fil
     }
 }
 
+/// `spec` as its harness is to be told of it where a run came before: files of the request that the
+/// author protects by name are the author's, for the run could not change them, and so they are
+/// obeyed. Only for kinds whose runner obeys nobody else's.
+#[must_use]
+pub fn with_protected(spec: &VerifySpec, requested: &Files) -> VerifySpec {
+    let mut spec = spec.clone();
+    if let VerifySpec::Harness(harness) = &mut spec
+        && matches!(harness.framework, Framework::Pytest | Framework::Unittest)
+        && !harness.phase.test_files.is_empty()
+    {
+        let Phase {
+            test_files,
+            protected,
+            ..
+        } = &mut harness.phase;
+        let is_named = |path: &String| protected.iter().any(|glob| matches(glob, path));
+        for (path, file) in requested.iter().filter(|(path, _)| is_named(path)) {
+            (test_files.entry(path.clone())).or_insert_with(|| file.clone());
+        }
+    }
+    spec
+}
+
 struct Layout<'a> {
     phase: &'a Phase,
     lists: &'a Lists,
@@ -77,12 +100,18 @@ impl Layout<'_> {
         own.chain(kinds).any(|glob| matches(glob, path))
     }
 
+    /// Whether a file belongs to a repository that was made anew: what a run did to it is its own
+    /// affair, and is not there when it is judged.
+    fn is_history(&self, path: &str) -> bool {
+        self.ran && self.phase.git == GitScrub::Scrub && path.split('/').any(|part| part == ".git")
+    }
+
     /// Whether a file is taken over as it is; a protected one that was changed is put back later.
     fn stays(&mut self, path: &str, file: &TestFile) -> bool {
         let before = self.requested.get(path);
         let unchanged = self.ran && before == Some(file);
         if touches_harness(path) {
-            if self.ran && !unchanged {
+            if !unchanged {
                 self.note(path, "lies where the verifier's own files go; left out");
             }
             return false;
@@ -99,6 +128,9 @@ impl Layout<'_> {
             if self.ran && file.content != test.content {
                 self.note(path, "a file of the tests; replaced by the author's");
             }
+            return false;
+        }
+        if self.is_history(path) {
             return false;
         }
         if self.lists.is_start_up(path) {
@@ -125,7 +157,14 @@ impl Layout<'_> {
         }
         let mut back = Files::new();
         for (path, file) in self.requested {
-            if files.contains_key(path) || touches_harness(path) || !self.is_protected(path) {
+            if files.contains_key(path) || touches_harness(path) {
+                continue;
+            }
+            if self.is_history(path) {
+                back.insert(path.clone(), file.clone());
+                continue;
+            }
+            if !self.is_protected(path) {
                 continue;
             }
             let told = |note: &TamperNote| note.path == *path;

@@ -48,6 +48,8 @@ pub(crate) type Collecting = JoinHandle<(Vec<CollectedFile>, Option<CollectError
 pub(crate) enum Wanted {
     /// The files that were asked for.
     Asked,
+    /// The same where it is us who ask: as much as a verification may start from.
+    AskedByUs,
     /// Besides them all of `/workspace`, for a verification.
     Everything,
 }
@@ -68,6 +70,7 @@ pub(crate) fn begin(
     let (bytes_max, files_max) = match wanted {
         Wanted::Asked if patterns.is_empty() => return Ok(None),
         Wanted::Asked => (COLLECT_BYTES_MAX, COLLECT_FILES_MAX),
+        Wanted::AskedByUs => (EVERYTHING_BYTES_MAX, EVERYTHING_FILES_MAX),
         Wanted::Everything => {
             patterns.push(EVERYTHING.to_owned());
             (EVERYTHING_BYTES_MAX, EVERYTHING_FILES_MAX)

@@ -7,6 +7,7 @@ pub(super) mod build;
 pub(super) mod build_cache;
 pub(super) mod cases;
 mod command;
+pub(super) mod git;
 pub(super) mod phase;
 pub(super) mod whole;
 
@@ -26,7 +27,7 @@ use super::conclude::{Concluded, conclude};
 use super::harness_cache;
 use super::heavy::heavy;
 use super::pair::{Pair, run_pair};
-use super::plan::{CWD_DEFAULT, plan_for, spawn_spec};
+use super::plan::{CWD_DEFAULT, env_for_ours, plan_for, spawn_spec};
 use super::program::{Outside, Program, Ran};
 use super::record;
 use super::request::{InputFile, Request};
@@ -191,7 +192,7 @@ pub(super) async fn by_asserts(
         files: &prepared.solution_files,
         spec: spawn_spec(
             &bytes(&prepared.plan.solution_argv),
-            &request.env,
+            &env_for_ours(&request.env),
             CWD_DEFAULT,
         ),
         stdin: None,

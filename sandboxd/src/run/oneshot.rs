@@ -4,6 +4,7 @@
 //! ended, returned. What each of these means is in the neighbouring files.
 
 mod checked;
+mod scrubbed;
 
 use std::time::Duration;
 
@@ -172,7 +173,7 @@ async fn serve(
     };
     let (recorded, outcomes) = tokio::join!(
         recording,
-        checked::carry_out(inner, request, &plan, &ids, (outside, queue_ms)),
+        scrubbed::carry_out(inner, request, &plan, &ids, (outside, queue_ms)),
     );
     drop(places);
     let unrecorded = recorded?;
@@ -267,6 +268,12 @@ async fn record_admitted(
         once.number,
     )];
     let requested = |id: &String, role| record::sandbox_requested(request, id, role);
+    if grade::git::is_asked(request) {
+        // It is not known yet whether there is anything to scrub, nor whether that can be done.
+        return append_all(inner, request, drafts)
+            .await
+            .map(|done| done.err());
+    }
     if precheck::is_asked(request) {
         // Only when that is over it is known whether there will be others.
         drafts.push(requested(&ids.check(), precheck::ROLE));

@@ -74,5 +74,39 @@ pub(crate) fn spawn_spec(argv: &[Vec<u8>], env: &BTreeMap<String, String>, cwd: 
     }
 }
 
+/// Where a solution's own files may lie, so that no program of ours is looked for there.
+const WRITABLE: [&str; 4] = ["/workspace", "/tmp", "/dev", "/proc"];
+const SEARCH_PATH: &str = "PATH";
+
+/// A request's variables for a program that the verifier starts: its `PATH` may add toolchains, but
+/// it leads to none of the solution's files. What is left out is not searched by the solution's own
+/// process either.
+pub(crate) fn env_for_ours(env: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+    let mut env = env.clone();
+    let Some(path) = env.get_mut(SEARCH_PATH) else {
+        return env;
+    };
+    let is_safe = |folder: &&str| {
+        let below = |outer: &&str| {
+            let rest = folder.strip_prefix(outer);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        let plain = |part: &str| !matches!(part, "" | "." | "..");
+        (folder.strip_prefix('/')).is_some_and(|rest| rest.split('/').all(plain))
+            && !WRITABLE.iter().any(below)
+    };
+    let kept: Vec<&str> = (path.split(':'))
+        .map(|folder| folder.trim_end_matches('/'))
+        .filter(is_safe)
+        .collect();
+    let kept = kept.join(":");
+    if kept.is_empty() {
+        env.remove(SEARCH_PATH);
+    } else {
+        *path = kept;
+    }
+    env
+}
+
 #[cfg(test)]
 mod tests;

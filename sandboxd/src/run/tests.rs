@@ -9,6 +9,7 @@ mod limits;
 mod phases;
 mod proved;
 mod retries;
+mod scrubbed;
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

@@ -42,9 +42,9 @@ pub(super) const ROWS: &[Row] = &[
         &["magic", "asserts"],
     ),
     row(
-        r#"{"verify": {"kind": "pytest", "git": "scrub"}}"#,
-        "verify.git",
-        &["scrub"],
+        r#"{"verify": {"kind": "pytest", "git": "scrub", "test_files": {".git/HEAD": "x"}}}"#,
+        "verify.test_files",
+        &["git repository"],
     ),
     row(r#"{"verify": {}}"#, "verify.kind", &["asserts"]),
     row(

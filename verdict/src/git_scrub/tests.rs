@@ -40,6 +40,29 @@ fn repositories_are_found_wherever_they_lie() {
     ];
     let all = [".git", "old.git", "sub/.git"].map(str::to_owned).to_vec();
     assert_eq!(found(&paths), Some(all));
+    // Folders without a file are not carried over: packed, a repository has no folder of references.
+    let packed = [
+        "a.git/HEAD",
+        "a.git/objects/pack/pack-1.idx",
+        "a.git/packed-refs",
+    ];
+    assert_eq!(found(&packed), Some(vec!["a.git".to_owned()]));
+    // What git would not take for one holds its objects all the same.
+    for path in [
+        "a/.git/objects/12/34",
+        "a/.git/x",
+        "a/objects/pack/pack-1.pack",
+    ] {
+        let folder = path.split("/objects").next().expect("a folder");
+        let folder = folder.strip_suffix("/x").unwrap_or(folder);
+        assert_eq!(found(&[path]), Some(vec![folder.to_owned()]), "{path}");
+        assert!(super::holds_git([path]));
+    }
+    assert!(!super::holds_git(["HEAD", "a/HEAD", "a/.gitignore"]));
+    for paths in [["HEAD", "objects/12/34"], ["x", "objects/pack/pack-1.pack"]] {
+        let bare = plan_git_scrub(paths);
+        assert_eq!(bare, Err(GitScrubError::AtRoot), "{paths:?}");
+    }
     let elsewhere = plan_git_scrub(["sub/.git", "a"]);
     assert!(matches!(elsewhere, Err(GitScrubError::Elsewhere { .. })));
 }

@@ -1,7 +1,9 @@
 //! What a verification starts from, by what the request brought and what its run left.
 
-use super::{Files, Lists, STEPS_MAX, Workspace, lay_out, matches, matches_whole, steps};
-use crate::verify::{Framework, HarnessSpec, Phase, ReportFrom, TestFile, VerifySpec};
+use super::{
+    Files, Lists, STEPS_MAX, Workspace, lay_out, matches, matches_whole, steps, with_protected,
+};
+use crate::verify::{Framework, GitScrub, HarnessSpec, Phase, ReportFrom, TestFile, VerifySpec};
 
 fn files(rows: &[(&str, &str)]) -> Files {
     let file = |(path, text): &(&str, &str)| {
@@ -182,4 +184,70 @@ fn what_takes_too_long_to_compare_is_known_before() {
     let lists = Lists::of(&VerifySpec::Harness(HarnessSpec::default()));
     let usual = (0..50_000).map(|n| format!("django/contrib/admin/static/js/file_{n}.js"));
     assert!(steps(lists.globs(), usual) < STEPS_MAX);
+}
+
+#[test]
+fn a_scrubbed_repository_is_as_it_was_whatever_the_run_did_to_it() {
+    let phase = Phase {
+        git: GitScrub::Scrub,
+        ..tests(&[("t.py", "1")])
+    };
+    let requested = files(&[
+        (".git/HEAD", "a"),
+        (".git/refs/heads/main", "b"),
+        ("s.py", "x"),
+    ]);
+    let left = files(&[
+        (".git/HEAD", "other"),
+        (".git/hooks/x", "y"),
+        ("sub/.git", "gitdir: /"),
+        ("s.py", "z"),
+    ]);
+    let laid = lay_out(&phase, &pytest(), &requested, Some(left.clone()));
+    let expected = files(&[
+        (".git/HEAD", "a"),
+        (".git/refs/heads/main", "b"),
+        ("s.py", "z"),
+        ("t.py", "1"),
+    ]);
+    assert_eq!(laid.files, expected);
+    assert!(notes(&laid).is_empty(), "{laid:?}");
+    let kept = lay_out(&tests(&[]), &pytest(), &requested, Some(left.clone()));
+    assert_eq!(kept.files, left);
+    // Without a run what lies there is what the scrub made.
+    let alone = lay_out(&phase, &pytest(), &requested, None);
+    assert!(alone.files.contains_key(".git/HEAD"), "{alone:?}");
+}
+
+#[test]
+fn what_an_author_protects_by_name_is_obeyed_as_the_authors() {
+    let spec = |test_files: &[(&str, &str)], protected: &[&str]| {
+        VerifySpec::Harness(HarnessSpec {
+            framework: Framework::Pytest,
+            phase: Phase {
+                protected: protected.iter().map(|glob| (*glob).to_owned()).collect(),
+                ..tests(test_files)
+            },
+            ..HarnessSpec::default()
+        })
+    };
+    let requested = files(&[
+        ("tests/conftest.py", "c"),
+        ("setup.cfg", "s"),
+        ("calc.py", "x"),
+    ]);
+    let brought = |spec: &VerifySpec| {
+        let spec = with_protected(spec, &requested);
+        let phase = spec.phase().expect("a phase");
+        phase.test_files.keys().cloned().collect::<Vec<_>>()
+    };
+    let brings = [("tests/test_a.py", "t")];
+    // Nothing is the author's because of its name alone.
+    assert_eq!(brought(&spec(&brings, &[])), ["tests/test_a.py"]);
+    assert_eq!(
+        brought(&spec(&brings, &["tests"])),
+        ["tests/conftest.py", "tests/test_a.py"]
+    );
+    // Where the author brings nothing, the runner knows tests by their names.
+    assert!(brought(&spec(&[], &["tests"])).is_empty());
 }

@@ -7,6 +7,7 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{OnTamper, VerifyError, check_path};
+use crate::git_scrub::holds_git;
 
 /// Most globs of one task, and most required ids of one list.
 const LIST_ITEMS_MAX: usize = 100_000;
@@ -46,7 +47,7 @@ pub enum GitScrub {
     /// Nothing.
     #[default]
     Keep,
-    /// Everything but the current commit goes: other refs, reflogs, unreachable objects.
+    /// Everything that HEAD does not reach goes: other refs, reflogs, unreachable objects.
     Scrub,
 }
 
@@ -74,6 +75,12 @@ impl Phase {
                 let expected = "give permission bits of at most 0o777";
                 return Err(VerifyError::invalid("test_files", &value, expected));
             }
+        }
+        let paths = self.test_files.keys().map(String::as_str);
+        if self.git == GitScrub::Scrub && holds_git(paths) {
+            let expected = "git = \"scrub\" is for repositories among the files; bring yours there";
+            let value = "a git repository";
+            return Err(VerifyError::invalid("test_files", value, expected));
         }
         if self.protected.len() > GLOBS_MAX {
             let value = self.protected.len().to_string();

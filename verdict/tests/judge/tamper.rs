@@ -51,6 +51,9 @@ struct Hack {
     forged: Vec<String>,
     #[serde(default)]
     touched: Vec<String>,
+    /// What the daemon names.
+    #[serde(default, rename = "named")]
+    _named: Vec<String>,
 }
 
 fn catalogue() -> Vec<Hack> {

@@ -17,13 +17,14 @@ const fn need(file: &'static str, package: &'static str, needed_by: &'static str
 }
 
 /// Absolute paths on purpose: sandboxes see the host's `/usr`, not the caller's `PATH`.
-pub(super) const NEEDS: [Need; 37] = [
+pub(super) const NEEDS: [Need; 38] = [
     need("/usr/bin/python3", "python3", "programs in Python"),
     need(
         "/usr/bin/pip3",
         "python3-pip",
         "fetching HumanEval, and linters",
     ),
+    need("/usr/bin/git", "git", "scrubbing repositories"),
     need("/usr/bin/node", "nodejs", "programs in JavaScript"),
     need("/usr/bin/gcc", "gcc", "programs in C, and the probe"),
     need("/usr/include/stdio.h", "libc6-dev", "programs in C"),

@@ -15,7 +15,7 @@ use super::build_cache::BuildKey;
 use super::{Judged, ended};
 use crate::run::Inner;
 use crate::run::conclude::conclude;
-use crate::run::plan::{CWD_DEFAULT, spawn_spec};
+use crate::run::plan::{CWD_DEFAULT, env_for_ours, spawn_spec};
 use crate::run::program::{Outside, Program, Ran, run_program};
 use crate::run::record;
 use crate::run::request::{InputFile, Request};
@@ -61,7 +61,8 @@ pub(super) async fn carry_out(
     } else {
         Builder::Judge
     };
-    let path = request.env.get_key_value(SEARCH_PATH);
+    let env = env_for_ours(&request.env);
+    let path = env.get_key_value(SEARCH_PATH);
     let path: BTreeMap<String, String> = path
         .map(|(name, value)| (name.clone(), value.clone()))
         .into_iter()
@@ -79,7 +80,7 @@ pub(super) async fn carry_out(
         build: plan.solution_build.as_ref(),
         place: solution,
         role: "compile",
-        env: &request.env,
+        env: &env,
     };
     let judge = Job {
         inner,

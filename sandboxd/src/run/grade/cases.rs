@@ -26,7 +26,7 @@ use super::{Ask, Judged, build, bytes, contents, ended, put, with_modes};
 use crate::run::conclude::conclude;
 use crate::run::harness_cache;
 use crate::run::heavy::heavy;
-use crate::run::plan::{CWD_DEFAULT, plan_for, spawn_spec};
+use crate::run::plan::{CWD_DEFAULT, env_for_ours, plan_for, spawn_spec};
 use crate::run::program::{Program, Ran, run_program};
 use crate::run::request::{InputFile, Request};
 
@@ -105,7 +105,11 @@ pub(in crate::run) async fn by_cases(ask: Ask<'_>, spec: &CasesSpec, id: &str) -
         plan,
         limits: &request.limits,
         files: &files,
-        spec: spawn_spec(&bytes(&cases_plan.argv), &request.env, CWD_DEFAULT),
+        spec: spawn_spec(
+            &bytes(&cases_plan.argv),
+            &env_for_ours(&request.env),
+            CWD_DEFAULT,
+        ),
         stdin: None,
         extra: vec![theirs],
         group: None,

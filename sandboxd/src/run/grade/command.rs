@@ -9,13 +9,13 @@ use verdict::harness::{self, HarnessEvidence, HarnessPlan, REPORT_FD_ENV, Report
 use verdict::plan::REPORT_FD;
 use verdict::protect::Workspace;
 use verdict::verify::framework::REPEAT_MAX;
-use verdict::{OnTamper, Outcome, Output, Untrusted, Verdict, VerifySpec, contention};
+use verdict::{Framework, OnTamper, Outcome, Output, Untrusted, Verdict, VerifySpec, contention};
 
 use super::phase::Left;
 use super::{Ask, Judged, bytes, ended, nonce, phase};
 use crate::run::conclude::conclude;
 use crate::run::heavy::heavy;
-use crate::run::plan::{CWD_DEFAULT, spawn_spec};
+use crate::run::plan::{CWD_DEFAULT, env_for_ours, spawn_spec};
 use crate::run::program::{Program, Ran, run_program};
 use crate::run::report::{self, Report};
 use crate::run::request::InputFile;
@@ -93,7 +93,7 @@ async fn once(
             return Judged::at_fault("tests", format!("no random bytes for a nonce: {error}"));
         }
     };
-    let Some(plan) = harness::plan(spec, &nonce) else {
+    let Some(plan) = harness::plan(&phase::planned(ask.request, spec, ran), &nonce) else {
         let reason = format!("this build has no harness for {}", spec.kind());
         return Judged::without_run(Verdict::new(Outcome::VerifierError, reason));
     };
@@ -104,20 +104,34 @@ async fn once(
     if let Err(fault) = ask.record(&id, "tests").await {
         return Judged::fault(fault);
     }
-    match run(ask, &plan, &files, id).await {
+    match run(ask, (spec, &plan), &files, id).await {
         Ok((solution, report)) => judge(ask, (spec, &nonce), solution, &report),
         Err(error) => Judged::at_fault("tests", format!("no pipe for a report: {error}")),
     }
 }
 
+/// Whether a framework is started by a runner of ours.
+fn is_ours(framework: Framework) -> bool {
+    !matches!(
+        framework,
+        Framework::JunitXml | Framework::Tap | Framework::Ctrf | Framework::Command
+    )
+}
+
 /// Runs the command to its end; on return no process of it is left.
 async fn run(
     ask: Ask<'_>,
-    plan: &HarnessPlan,
+    (spec, plan): (&VerifySpec, &HarnessPlan),
     files: &[InputFile],
     id: String,
 ) -> io::Result<(Ran, Report)> {
-    let mut env = ask.request.env.clone();
+    let mut env = match spec {
+        VerifySpec::Harness(harness) if is_ours(harness.framework) => {
+            env_for_ours(&ask.request.env)
+        }
+        // Its command is the author's, and may well be in `/workspace`.
+        _ => ask.request.env.clone(),
+    };
     env.extend(plan.env.clone());
     let mut extra = Vec::new();
     let mut reading = None;

@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 
 use confine::wire::CollectProblem;
 use policies::EffectiveLimits;
-use verdict::protect::{Files, Lists, STEPS_MAX, Workspace, lay_out, matches_whole, steps};
+use verdict::protect::{
+    Files, Lists, STEPS_MAX, Workspace, lay_out, matches_whole, steps, with_protected,
+};
 use verdict::{Outcome, TestFile, Verdict, VerifySpec};
 
 use crate::run::collect::EVERYTHING;
@@ -144,12 +146,7 @@ pub(super) fn workspace(
                       compared with the globs of what steers tests";
         return Err(Box::new(Verdict::new(outcome, reason)));
     }
-    let requested: Files = (request.files.iter())
-        .map(|file| {
-            let (content, mode) = (file.content.clone(), file.mode);
-            (file.path.clone(), TestFile { content, mode })
-        })
-        .collect();
+    let requested = requested(request);
     let bytes = usize::try_from(steps).unwrap_or(usize::MAX);
     Ok(heavy(bytes, || {
         lay_out(
@@ -159,6 +156,31 @@ pub(super) fn workspace(
             left.map(|left| left.files.clone()),
         )
     }))
+}
+
+/// What the harness of `spec` is told, where a run came before.
+pub(super) fn planned<'a>(
+    request: &Request,
+    spec: &'a VerifySpec,
+    ran: bool,
+) -> Cow<'a, VerifySpec> {
+    let names_any = spec
+        .phase()
+        .is_some_and(|phase| !phase.protected.is_empty());
+    if !ran || !names_any {
+        return Cow::Borrowed(spec);
+    }
+    let bytes = request.files.iter().map(|file| file.content.len()).sum();
+    Cow::Owned(heavy(bytes, || with_protected(spec, &requested(request))))
+}
+
+fn requested(request: &Request) -> Files {
+    (request.files.iter())
+        .map(|file| {
+            let (content, mode) = (file.content.clone(), file.mode);
+            (file.path.clone(), TestFile { content, mode })
+        })
+        .collect()
 }
 
 /// The files of a sandbox, ours over those of the workspace.

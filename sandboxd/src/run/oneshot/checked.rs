@@ -32,23 +32,11 @@ pub(super) async fn carry_out(
             let Stopped { ending, verdict } = *stopped;
             return Outcomes::without_run(inner, request, (ending, verdict), queue_ms);
         }
-        Precheck::NotChecked(mut ran) => {
-            // What the check wrote is not the program's output.
-            let nothing = Ran::never();
-            (ran.stdout, ran.stderr) = (nothing.stdout, nothing.stderr);
-            return at_fault(inner, request, *ran, queue_ms);
-        }
+        Precheck::NotChecked(ran) => return at_fault(inner, request, *ran, queue_ms),
     };
     let unrecorded = match record_program(inner, request, ids).await {
         Ok(unrecorded) => unrecorded,
-        Err(error) => {
-            let mut ran = Ran::never();
-            ran.facts.fault = Some(SandboxFault {
-                step: "audit".to_owned(),
-                reason: error.to_string(),
-            });
-            return at_fault(inner, request, ran, queue_ms);
-        }
+        Err(error) => return at_fault(inner, request, unrecorded(&error), queue_ms),
     };
     let mut outcomes = run_and_verify(inner, request, plan, ids, (outside, queue_ms)).await;
     outcomes.verdict.diagnostics.splice(0..0, told);
@@ -73,8 +61,22 @@ async fn record_program(
         .map(|done| done.err())
 }
 
-/// What came to nothing by no doing of the solution's.
-fn at_fault(inner: &Inner, request: &Request, ran: Ran, queue_ms: u64) -> Outcomes {
+/// A run that did not start because its record could not be written.
+pub(super) fn unrecorded(error: &RunError) -> Ran {
+    let mut ran = Ran::never();
+    ran.facts.fault = Some(SandboxFault {
+        step: "audit".to_owned(),
+        reason: error.to_string(),
+    });
+    ran
+}
+
+/// What came to nothing by no doing of the solution's, in a sandbox of ours.
+pub(super) fn at_fault(inner: &Inner, request: &Request, mut ran: Ran, queue_ms: u64) -> Outcomes {
+    // What was written there is not the program's.
+    let nothing = Ran::never();
+    (ran.stdout, ran.stderr, ran.files) = (nothing.stdout, nothing.stderr, nothing.files);
+    ran.facts.problems.clear();
     let deny = request.policy.syscalls.deny_action;
     let concluded = conclude(&ran, &request.limits, deny, queue_ms);
     let verdict = match request.verify {

@@ -25,3 +25,27 @@ fn defaults_are_there_and_the_request_wins() {
     assert_eq!(spec.cwd, "/workspace");
     assert_eq!(spawn_spec(&[], &env, "/tmp").cwd, "/tmp");
 }
+
+#[test]
+fn no_program_of_ours_is_looked_for_among_a_solution_s_files() {
+    let rows = [
+        (
+            "/workspace/bin:/workspace:/usr/bin:/bin",
+            Some("/usr/bin:/bin"),
+        ),
+        ("/opt/rust/bin:/usr/bin/", Some("/opt/rust/bin:/usr/bin")),
+        ("/workspaces/bin", Some("/workspaces/bin")),
+        (
+            "bin::.:/usr/../workspace/bin:/proc/self/cwd:/tmp/x:/dev/shm",
+            None,
+        ),
+        ("", None),
+    ];
+    for (path, expected) in rows {
+        let env = [("PATH", path), ("A", "b")];
+        let env = env.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let made = env_for_ours(&env.into());
+        assert_eq!(made.get("PATH").map(String::as_str), expected, "{path}");
+        assert_eq!(made["A"], "b");
+    }
+}

@@ -232,11 +232,7 @@ impl Reader<'_> {
             .collect();
         let git = match v1::GitScrub::try_from(message.git) {
             Ok(v1::GitScrub::Unspecified | v1::GitScrub::Keep) => GitScrub::Keep,
-            Ok(v1::GitScrub::Scrub) => {
-                let problem = "scrub cannot be done yet: scrub the repository before it is sent";
-                let field = format!("{}.git", self.at);
-                return Err(ApiError::invalid("GIT_SCRUB_UNSUPPORTED", field, problem));
-            }
+            Ok(v1::GitScrub::Scrub) => GitScrub::Scrub,
             Err(_unknown) => return Err(self.unknown("git", message.git, "keep, scrub")),
         };
         Ok(Phase {
