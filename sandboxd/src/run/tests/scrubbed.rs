@@ -125,7 +125,8 @@ async fn what_runs_gets_the_repositories_that_were_made() {
     let run = house.engine.run(to_be_scrubbed(), None, Cancel::new());
     let result = run.await.unwrap();
     assert_eq!(result.ending, Ending::Exited { code: 3 });
-    assert_eq!(result.verdict.outcome(), Outcome::Failed);
+    // A command without a report of tests has none; that it ran is what matters here.
+    assert_eq!(result.verdict.outcome(), Outcome::NoTests);
     let requested = audit::Event::SandboxRequested;
     let expected = [
         audit::Event::RunAdmitted,
