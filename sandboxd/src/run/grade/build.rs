@@ -128,7 +128,7 @@ pub(super) async fn of_solution(
         build: Some(build),
         place,
         role: "compile",
-        env: &request.env,
+        env: &env_for_ours(&request.env),
     };
     let done = job.run(outside).await;
     match done.verdict {

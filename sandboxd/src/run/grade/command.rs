@@ -110,12 +110,16 @@ async fn once(
     }
 }
 
-/// Whether a framework is started by a runner of ours.
-fn is_ours(framework: Framework) -> bool {
-    !matches!(
-        framework,
-        Framework::JunitXml | Framework::Tap | Framework::Ctrf | Framework::Command
-    )
+/// Whether what is started is a program of ours, or one that we name.
+fn is_ours(spec: &VerifySpec) -> bool {
+    match spec {
+        VerifySpec::Harness(harness) => !matches!(
+            harness.framework,
+            Framework::JunitXml | Framework::Tap | Framework::Ctrf | Framework::Command
+        ),
+        VerifySpec::Measure(measure) => measure.argv.is_empty(),
+        _ => true,
+    }
 }
 
 /// Runs the command to its end; on return no process of it is left.
@@ -125,12 +129,11 @@ async fn run(
     files: &[InputFile],
     id: String,
 ) -> io::Result<(Ran, Report)> {
-    let mut env = match spec {
-        VerifySpec::Harness(harness) if is_ours(harness.framework) => {
-            env_for_ours(&ask.request.env)
-        }
+    let mut env = if is_ours(spec) {
+        env_for_ours(&ask.request.env)
+    } else {
         // Its command is the author's, and may well be in `/workspace`.
-        _ => ask.request.env.clone(),
+        ask.request.env.clone()
     };
     env.extend(plan.env.clone());
     let mut extra = Vec::new();
