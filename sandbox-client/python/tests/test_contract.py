@@ -11,16 +11,13 @@ from typing import get_type_hints
 import pytest
 
 import rollcage
-from rollcage import _convert, _json, queries, requests, results
+from rollcage import _convert, _json, _usage, queries, requests, results
 from rollcage._calls import METHODS
 from rollcage.v1 import node_pb2, policies_pb2, request_pb2, result_pb2
 
 PYTHON = Path(__file__).resolve().parents[1]
 
-SHOWN = {
-    results: result_pb2,
-    queries: None,
-}
+SHOWN = {**vars(results), **vars(_usage)}
 
 
 def test_the_messages_are_what_the_generator_makes(tmp_path: Path) -> None:
@@ -46,11 +43,11 @@ def test_enums_have_the_contract_s_values(name: str) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    [name for name, kind in vars(results).items() if dataclasses.is_dataclass(kind)],
+    [name for name, kind in SHOWN.items() if dataclasses.is_dataclass(kind)],
 )
 def test_what_is_shown_of_a_result_is_all_that_it_says(name: str) -> None:
     message = result_pb2.DESCRIPTOR.message_types_by_name[name]
-    assert [field.name for field in dataclasses.fields(getattr(results, name))] == [
+    assert [field.name for field in dataclasses.fields(SHOWN[name])] == [
         field.name for field in message.fields
     ]
 

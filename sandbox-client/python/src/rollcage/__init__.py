@@ -7,6 +7,7 @@
 b'42\\n'
 """
 
+from ._usage import Usage
 from .aio import AsyncClient
 from .client import Client
 from .daemon import Daemon
@@ -28,7 +29,7 @@ from .errors import (
 )
 from .queries import Capabilities, PolicyDocument, PolicySummary, Status
 from .requests import Answer, Case, Files, Limits, Part, Request, TestCode, Verify, python
-from .results import Ending, EndingKind, NotRun, Outcome, RunResult, TestResult, TestStatus, Usage, Verdict
+from .results import Ending, EndingKind, NotRun, Outcome, RunResult, TestResult, TestStatus, Verdict
 
 __version__ = "0.1.0"
 
