@@ -39,10 +39,16 @@ fn python(world: &World, dependencies: &Path) -> Command {
     let mut command = Command::new(PYTHON);
     let path = [package().join("src"), dependencies.to_owned()];
     let path = std::env::join_paths(path).expect("paths without colons");
+    // Short, since sockets lie below it; gone with the world.
+    let temporary = world.work().join("t");
     command
         .current_dir(package())
         .env("PYTHONPATH", path)
         .env("PYTHONDONTWRITEBYTECODE", "1")
+        .env(
+            "PYTEST_ADDOPTS",
+            format!("--basetemp={}", temporary.display()),
+        )
         .env("ROLLCAGE_SOCKET", world.socket())
         .env("ROLLCAGE_BIN_DIR", skips::bin_dir());
     for name in ["ROLLCAGE_CONFIG", "ROLLCAGE_STATE_DIR", "ROLLCAGE_TOKEN"] {

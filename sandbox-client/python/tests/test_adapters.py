@@ -127,6 +127,12 @@ def test_no_daemon_is_no_reward() -> None:
     assert Tool(tries=1, **NOWHERE).run("print(1)") == UNAVAILABLE
 
 
+def test_a_judge_waits_for_a_daemon_that_starts(uri: str, tmp_path: Path) -> None:
+    socket = tmp_path / "s.sock"
+    threading.Timer(1, socket.symlink_to, [uri.removeprefix("unix://")]).start()
+    assert Judge(uri=f"unix://{socket}", patience_s=30).score([RIGHT], [TRUTH])[0].reward == 1.0
+
+
 def test_a_judge_goes_to_other_processes(uri: str) -> None:
     judge = Judge(uri=uri)
     assert judge.score([RIGHT], [TRUTH])[0].reward == 1.0

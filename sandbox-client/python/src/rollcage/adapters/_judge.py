@@ -8,11 +8,13 @@ import logging
 import os
 import re
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, cast
 
+from .._patience import Patience
 from ..client import Client
 from ..errors import InvalidRequest, RollcageError, SandboxTrouble, SystemTrouble
 from ..requests import Case, Request, Verify
@@ -189,7 +191,7 @@ class Judge:
         self._in_flight = in_flight
         language = _EXTENSIONS.get(file.rpartition(".")[2], "")
         self._extract = extract or (lambda completion: code_of(completion, language))
-        self._connection = {"patience_s": 120.0, **connection}
+        self._connection: dict[str, Any] = {"patience_s": 120.0, **connection}
         self._lock = threading.Lock()
         self._client: Client | None = None
         self._pool: ThreadPoolExecutor | None = None
@@ -203,14 +205,26 @@ class Judge:
         self.__dict__.update(state, _lock=threading.Lock())
 
     def client(self) -> Client:
-        """The client of this process; raises what `rollcage.connect` raises."""
+        """The client of this process; raises what `rollcage.connect` raises, once its patience is over:
+        workers may start while the daemon does."""
         with self._lock:
             if self._client is None or self._owner != os.getpid():
                 # One of the process before a fork is left alone: its threads are not here.
-                self._client = Client(**self._connection)
+                self._client = self._connect()
                 self._pool = ThreadPoolExecutor(self._in_flight, thread_name_prefix="rollcage")
                 self._owner = os.getpid()
             return self._client
+
+    def _connect(self) -> Client:
+        patience = Patience(self._connection["patience_s"])
+        while True:
+            try:
+                return Client(**self._connection)
+            except SystemTrouble as error:
+                delay_s = patience.delay_s(error)
+                if delay_s is None:
+                    raise
+            time.sleep(delay_s)
 
     def request(self, completion: Any, truth: Any) -> Request:
         """The request that judges one completion; raises `InvalidRequest` where the truth is none."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..errors import InvalidRequest, SystemTrouble
+from ..errors import InvalidRequest, SandboxTrouble, SystemTrouble
 from ..requests import python
 from ._judge import Judge, code_of
 
@@ -15,7 +15,7 @@ class Tool:
     """Runs Python programs."""
 
     def __init__(self, *, policy: str = "python", tries: int = 3, chars_max: int = 4000, **judge: Any) -> None:
-        self._judge = Judge(policy=policy, **judge)
+        self._judge = Judge(policy=policy, **{"patience_s": 30.0, **judge})
         self._policy = policy
         self._tries = tries
         self._chars_max = chars_max
@@ -29,6 +29,9 @@ class Tool:
                 return result.describe(self._chars_max)
             except InvalidRequest as error:
                 return f"not run: {error.message}"
-            except SystemTrouble:
+            except SandboxTrouble:
                 continue
+            except SystemTrouble:
+                # It was waited for.
+                break
         return UNAVAILABLE
