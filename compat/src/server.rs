@@ -20,6 +20,28 @@ use crate::sandboxfusion::{Executor, Settings as RunSettings};
 
 pub use keys::{Key, KeyFileError, read_keys};
 
+/// Hears of every request that trouble left without an answer, for whoever operates the endpoint.
+#[derive(Clone)]
+pub struct Listener(Arc<dyn Fn(&str) + Send + Sync>);
+
+impl Listener {
+    /// One that does this with the words.
+    #[must_use]
+    pub fn new(hear: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(hear))
+    }
+
+    pub(crate) fn hear(&self, words: &str) {
+        (self.0)(words);
+    }
+}
+
+impl std::fmt::Debug for Listener {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Listener")
+    }
+}
+
 /// How the endpoint serves.
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -35,6 +57,8 @@ pub struct Settings {
     pub drain: Duration,
     /// How requests are carried out.
     pub run: RunSettings,
+    /// Who hears of trouble.
+    pub listener: Listener,
 }
 
 /// Why the endpoint does not serve.

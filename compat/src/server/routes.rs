@@ -16,7 +16,7 @@ use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde_json::{Value, json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::{Settings, Tenants, is_this_machine};
+use super::{Listener, Settings, Tenants, is_this_machine};
 use crate::daemon::Trouble;
 use crate::sandboxfusion::{Answer, Executor, Failed, Invalid};
 
@@ -32,6 +32,7 @@ struct App {
     /// Room for their bodies, in KiB.
     room: Arc<Semaphore>,
     body_bytes_max: usize,
+    listener: Listener,
 }
 
 /// The endpoint's paths.
@@ -42,6 +43,7 @@ pub(super) fn router(tenants: Tenants, settings: &Settings) -> Router {
         slots: Arc::new(Semaphore::new(settings.in_flight_max)),
         room: Arc::new(Semaphore::new(room_kib)),
         body_bytes_max: settings.body_bytes_max,
+        listener: settings.listener.clone(),
     };
     Router::new()
         .route("/v1/ping", get(|| async { Json("pong") }))
@@ -56,17 +58,27 @@ async fn nothing_here() -> Refusal {
 }
 
 async fn run_code(State(app): State<Arc<App>>, request: Request) -> Result<Response, Refusal> {
-    let executor = app.executor(request.headers())?;
-    require_json(request.headers())?;
-    let (_slot, _room) = app.admit(request.headers())?;
-    let body = app.read(request.into_body()).await?;
-    match executor.run_code(&body).await {
-        Ok(answer) => Ok(Json(answer).into_response()),
-        Err(failed) => Err(refusal(failed)),
+    let answered = app.run_code(request).await;
+    if let Err(refusal) = &answered
+        && refusal.status == StatusCode::GATEWAY_TIMEOUT
+    {
+        app.listener.hear(refusal.message());
     }
+    answered
 }
 
 impl App {
+    async fn run_code(&self, request: Request) -> Result<Response, Refusal> {
+        let executor = self.executor(request.headers())?;
+        require_json(request.headers())?;
+        let (_slot, _room) = self.admit(request.headers())?;
+        let body = self.read(request.into_body()).await?;
+        match executor.run_code(&body).await {
+            Ok(answer) => Ok(Json(answer).into_response()),
+            Err(failed) => Err(refusal(failed)),
+        }
+    }
+
     /// What carries out the requests of whoever sent these headers.
     fn executor(&self, headers: &HeaderMap) -> Result<Arc<Executor>, Refusal> {
         match &self.tenants {
@@ -203,6 +215,12 @@ impl Refusal {
             body,
             retry_after: None,
         }
+    }
+}
+
+impl Refusal {
+    fn message(&self) -> &str {
+        self.body["message"].as_str().unwrap_or_default()
     }
 }
 

@@ -21,6 +21,7 @@ fn settings() -> Settings {
             output_bytes_max: 1 << 20,
             ..RunSettings::default()
         },
+        listener: Listener::new(|_| {}),
     }
 }
 
@@ -97,6 +98,25 @@ async fn trouble_is_504_and_never_reads_as_an_answer() {
         assert_eq!(answer["message"], message);
         assert!(answer["run_result"].is_null() && answer["compile_result"].is_null());
     }
+}
+
+#[tokio::test]
+async fn whoever_operates_it_hears_of_trouble_and_of_nothing_else() {
+    let heard = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let writes = Arc::clone(&heard);
+    let listened = Settings {
+        listener: Listener::new(move |words| writes.lock().unwrap().push(words.to_owned())),
+        ..settings()
+    };
+    let answers = [Err(Trouble::fault("no daemon")), Ok(ran(exited(1), ""))];
+    let router = routes::router(anybody(Scripted::new(answers)), &listened);
+    for code in ["print(1)", "print(2)", ""] {
+        let language = if code.is_empty() { "cobol" } else { "python" };
+        let body = json!({ "code": code, "language": language });
+        let asked = request(&body).body(Body::from(body.to_string())).unwrap();
+        router.clone().oneshot(asked).await.unwrap();
+    }
+    assert_eq!(*heard.lock().unwrap(), ["fault: no daemon"]);
 }
 
 #[tokio::test]

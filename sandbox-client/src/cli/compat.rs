@@ -3,6 +3,7 @@
 //! It is a client like any other: what it may do is what its user may do at the daemon.
 
 pub(super) mod daemon;
+mod journal;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -11,7 +12,7 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
 use compat::sandboxfusion::{BusyTimeouts, Settings as RunSettings};
-use compat::server::{Key, read_keys};
+use compat::server::{Key, Listener, read_keys};
 use compat::{Daemon, Server, Settings};
 use serde_json::json;
 
@@ -22,6 +23,7 @@ use super::signals::Signals;
 use super::units::parse_size_bytes;
 use crate::client::{Client, MESSAGE_BYTES_MAX};
 use daemon::GrpcDaemon;
+use journal::Journal;
 
 /// Requests in flight whose bodies may be as large as they can be.
 const LARGE_BODIES: usize = 16;
@@ -111,7 +113,8 @@ async fn serve(
     mut signals: Signals,
 ) -> Result<(), Failure> {
     let daemon: Arc<dyn Daemon> = Arc::new(GrpcDaemon::new(session.client.clone()));
-    let settings = args.settings()?;
+    let journal = Journal::new(context.terminal);
+    let settings = args.settings(Listener::new(move |words| journal.tell(words)))?;
     let server = match keys {
         None => Server::for_loopback(settings, daemon).await,
         Some(keys) => {
@@ -171,7 +174,7 @@ fn read_key_file(path: &Path) -> Result<Vec<Key>, Failure> {
 }
 
 impl ServeArgs {
-    fn settings(&self) -> Result<Settings, Failure> {
+    fn settings(&self, listener: Listener) -> Result<Settings, Failure> {
         let body_bytes_max = match usize::try_from(self.body_max) {
             Ok(bytes) if bytes > 0 && bytes <= MESSAGE_BYTES_MAX => bytes,
             _ => {
@@ -190,6 +193,7 @@ impl ServeArgs {
             body_bytes_max,
             bodies_bytes_max: body_bytes_max.saturating_mul(LARGE_BODIES),
             drain: Duration::from_secs(self.drain),
+            listener,
             run: RunSettings {
                 policy: self.policy.clone(),
                 search_path: self.path.clone(),

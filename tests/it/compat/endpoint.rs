@@ -1,6 +1,7 @@
 //! `rollcage compat serve` in front of a world's daemon, and an HTTP client of a few lines: one
 //! request a connection.
 
+use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, ExitStatus, Stdio};
@@ -12,6 +13,8 @@ use serde_json::Value;
 
 use crate::world::World;
 
+/// What it says on standard error, in the world's work folder.
+pub(super) const LOG: &str = "endpoint.log";
 /// No answer takes longer.
 const ANSWER_MAX: Duration = Duration::from_secs(150);
 
@@ -36,13 +39,14 @@ pub(super) struct Endpoint {
 impl Endpoint {
     /// Starts one on a free port and waits until it serves.
     pub(super) fn start(world: &World, options: &[&str]) -> Self {
+        let log = File::create(world.work().join(LOG)).expect("a file for what it says");
         let mut command = world.rollcage();
         command
             .args(["--json", "compat", "serve", "--listen", "127.0.0.1:0"])
             .args(options)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
-            .stderr(Stdio::null());
+            .stderr(log);
         let mut child = command.spawn().expect("start the endpoint");
         let mut line = String::new();
         let stdout = child.stdout.take().expect("its output");

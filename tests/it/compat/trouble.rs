@@ -6,7 +6,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::{Value, json};
 
-use super::endpoint::{Endpoint, Reply, read_reply};
+use super::endpoint::{Endpoint, LOG, Reply, read_reply};
 use super::{admitted_labels, python, serve, summary};
 use crate::wait;
 use crate::world::World;
@@ -45,6 +45,8 @@ fn a_killed_daemon_is_504_and_the_next_one_serves_again() {
         asking.join().expect("an answer")
     });
     is_trouble(&in_flight);
+    let log = std::fs::read_to_string(world.work().join(LOG)).expect("what it said");
+    assert!(log.contains("504 fault: "), "{log}");
     world.crashed();
     is_trouble(&endpoint.ask(&python("print(1)")));
     world.boot();
