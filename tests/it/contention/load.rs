@@ -11,8 +11,10 @@ pub(super) struct Load(Vec<Child>);
 impl Load {
     /// Starts `count` busy loops.
     pub(super) fn start(count: usize) -> Self {
+        // Each in a session of its own: the kernel gives every session an equal part of the CPUs, and
+        // all loops together would have only as much as one.
         let code = format!(
-            "import time\nend = time.monotonic() + {SECONDS_MAX}\nwhile time.monotonic() < end: pass"
+            "import os, time\nos.setsid()\nend = time.monotonic() + {SECONDS_MAX}\nwhile time.monotonic() < end: pass"
         );
         let one = || {
             Command::new("/usr/bin/python3")
