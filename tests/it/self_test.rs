@@ -7,14 +7,18 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::time::Duration;
 
 use serde_json::Value;
 
 use crate::nobody::Nobody;
 use crate::skips;
 use crate::user::{User, has_landlock};
+use crate::wait;
 use crate::world::{World, shell};
 
+/// Time for a line of the log.
+const LOG_MAX: Duration = Duration::from_secs(10);
 /// Users of no account on the host.
 const ORDINARY: u32 = Nobody::SelfTested.id();
 const LOWEST: u32 = Nobody::SelfTestedLowest.id();
@@ -216,7 +220,10 @@ fn a_daemon_that_does_not_test_itself_says_so_and_proves_nothing() {
         return;
     };
     world.allow_log("self_test.at_start is false");
-    assert!(world.log().contains("self_test.at_start is false"));
+    // Another thread reads the log.
+    wait::until_it_holds("the log says so", LOG_MAX, || {
+        world.log().contains("self_test.at_start is false")
+    });
     let plain = world.cli(&["doctor"]).ended(0).stdout();
     assert!(plain.contains("self-test: not made"), "{plain}");
     let proofs = |world: &World| {
