@@ -93,7 +93,7 @@ impl Executor {
             output_bytes_max: self.settings.output_bytes_max,
         };
         self.check_limits(&plan).await?;
-        let patience = Patience::of(&request, language);
+        let patience = Patience::of(&request);
         let mut notes = Vec::new();
         let mut built = Vec::new();
         let mut compile_result = None;
@@ -216,15 +216,12 @@ struct Patience {
 }
 
 impl Patience {
-    fn of(request: &RunCode, language: &Language) -> Self {
-        let build_ms = match language.build {
-            Some(_) => request.compile_ms_max,
-            None => 0,
-        };
-        let limits = Duration::from_millis(request.run_ms_max.saturating_add(build_ms));
+    /// Clients count both time limits, whether or not a language is built.
+    fn of(request: &RunCode) -> Self {
+        let limits_ms = (request.run_ms_max).saturating_add(request.compile_ms_max);
         Self {
             since: Instant::now(),
-            all: limits.saturating_add(PATIENCE),
+            all: Duration::from_millis(limits_ms).saturating_add(PATIENCE),
         }
     }
 

@@ -171,3 +171,14 @@ async fn the_endpoint_s_own_names_are_not_to_be_had() {
     let failed = ask(&daemon, body).await.unwrap_err();
     assert!(matches!(failed, Failed::Invalid(_)), "{failed:?}");
 }
+
+#[tokio::test]
+async fn a_request_waits_for_its_turn_as_long_as_its_client_does() {
+    let daemon = Scripted::new([Ok(ran(exited(0), ""))]);
+    let mut body = python();
+    body["compile_timeout"] = json!(7);
+    body["run_timeout"] = json!(5);
+    ask(&daemon, body).await.unwrap();
+    let deadline_ms = daemon.asked()[0].deadline_ms;
+    assert!((19_000..=20_000).contains(&deadline_ms), "{deadline_ms}");
+}
